@@ -63,7 +63,7 @@ def show_parsers(
 def _print_scores(scores: ParserScores, style: str) -> None:
     units = {"EDU starts, raw text": scores.edus, "sentence starts, raw text": scores.sentences}
     trees = {
-        "trees, gold EDUs": scores.gold,
+        "trees, gold EDUs and sentences": scores.gold,
         "trees, raw text, start-keyed": scores.raw_start,
         "trees, raw text, end-keyed": scores.raw_end,
     }

@@ -58,6 +58,8 @@ def _other_language(text: str, language: str) -> str:
         return ""
     if language == ENGLISH and sum(word in FUNCTION_WORDS for word in words) >= ENGLISH_SHARE * len(words):
         return ""
+    if language not in _detector().nb_classes:
+        return ""
     code, confidence = _detector().classify(letters)
     return str(code) if code != language and confidence >= SURE else ""
 

@@ -53,16 +53,20 @@ class NetworkConfig(Checked):
     sentence_threshold: Annotated[Share, about("Probability above which a subword begins a sentence.")] = 0.5
 
     def problems(self) -> list[str]:
-        """Return a message for windows that overlap by half or more, and for heads that do not divide a state.
+        """Return a message for windows that overlap by half or more, and for states that cannot be divided.
 
         With too much overlap, windows would not advance.
         """
         problems = []
-        if 2 * self.overlap > self.window - 4:
-            most = max(0, self.window // 2 - 2)
+        if self.window < 4:
+            problems.append(f"window: expected at least 4 subwords, got {self.window}")
+        elif 2 * self.overlap > self.window - 4:
+            most = self.window // 2 - 2
             problems.append(f"overlap: expected 0 to {most} subwords with window {self.window}, got {self.overlap}")
         if self.transformer and self.hidden % HEADS:
             problems.append(f"hidden: expected a multiple of {HEADS} with transformer layers, got {self.hidden}")
+        elif self.hidden % 2:
+            problems.append(f"hidden: expected an even number, for an LSTM of two directions, got {self.hidden}")
         return problems
 
 
@@ -94,6 +98,11 @@ class ParserNetwork(nn.Module):
     def device(self) -> torch.device:
         """The device of the weights."""
         return next(self.parameters()).device
+
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """The probabilities above which a subword begins an EDU, and a sentence."""
+        return self.config.edu_threshold, self.config.sentence_threshold
 
     def tag(self, vectors: Sequence[Tensor], documents: Sequence[Subwords]) -> list[Tensor]:
         """Return `(subwords, 3)` boundary logits for each document's subword vectors."""

@@ -70,25 +70,29 @@ def parseval(
             end of its last. Most published figures use `end`. The two differ only if predicted EDUs differ from gold.
         rst: Whether to compute RST-Parseval instead of original Parseval.
         classes: Classes by which relations are compared.
-        from_text: Whether EDUs were predicted, for the signature; those that differ from gold always were.
+        from_text: Whether EDUs and sentences were predicted, for the signature; those that differ from gold always
+            were.
 
     Raises:
         InputError: No documents, different texts, or a gold document of several EDUs without a tree.
     """
     _check_texts(gold, predicted)
     totals = dict.fromkeys(METRICS, Counts())
-    edus = "predicted" if from_text else "gold"
+    edus = sentences = "predicted" if from_text else "gold"
     for truth, guess in zip(gold, predicted, strict=True):
         if truth.tree is None and len(truth.edus) > 1:
             raise InputError(f"{truth.id}: expected a gold tree over {len(truth.edus)} EDUs, got none")
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
             edus = "predicted"
+        if truth.sentences != guess.sentences:
+            sentences = "predicted"
         found, wanted = (_constituents(document, key, rst, classes) for document in (guess, truth))
         for metric in METRICS:
             totals[metric] += _counts(_project(wanted, metric), _project(found, metric))
     method = "rst-parseval" if rst else "parseval"
     measured = {"average": "micro", "relations": classes.kind, "same_unit": "counted", "docs": len(gold)}
-    signature = Signature.of(method=method, edus=edus, key=(f"{key}-of-first", "end-of-last"), **measured)
+    units = {"edus": edus, "sentences": sentences}
+    signature = Signature.of(method=method, **units, key=(f"{key}-of-first", "end-of-last"), **measured)
     return ParsevalScores(**{metric: total.f1 for metric, total in totals.items()}, signature=signature)
 
 

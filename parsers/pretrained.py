@@ -223,7 +223,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
 
     Raises:
         WeightsError: No such encoder, or one without safetensors weights, special tokens, or a fast tokenizer, which
-            gives character offsets.
+            gives character offsets; or a model that reads in one direction, or has a decoder.
     """
     if is_parser(name):
         parser = load(name)
@@ -233,6 +233,8 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
     tokenizer = model.load("AutoTokenizer", use_fast=True)
     special = _special(tokenizer, name)
     config = model.load("AutoConfig")
+    if getattr(config, "is_encoder_decoder", False):
+        raise WeightsError(f"{name}: expected an encoder, got a model with a decoder ({config.model_type})")
     if not dropout:
         _without_attention_dropout(config)
     # In float32, whatever the dtype of the file.
@@ -242,6 +244,11 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         found = encoder.state_dict()
         encoder = Bert(sizes)
         encoder.load_state_dict(found)
+    if _is_causal(encoder):
+        raise WeightsError(
+            f"{name}: expected an encoder that reads texts in both directions, got {config.model_type}, whose states "
+            "do not depend on later words"
+        )
     revision = str(getattr(config, "_commit_hash", None) or "")
     return Pretrained(encoder, _plain(tokenizer.backend_tokenizer), special, revision)
 
@@ -286,6 +293,13 @@ def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:
             f"{name}: expected a tokenizer with {', '.join(lacking)}, got one without; choose another encoder"
         )
     return before, after, padding
+
+
+@torch.inference_mode()
+def _is_causal(encoder: nn.Module) -> bool:
+    """Return whether the state of a first token does not depend on the second."""
+    first = encoder(input_ids=torch.tensor([[0, 0], [0, 1]]), attention_mask=None).last_hidden_state[:, 0]
+    return torch.allclose(first[0], first[1], atol=1e-6)
 
 
 def _without_attention_dropout(config: Any) -> None:

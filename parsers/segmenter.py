@@ -112,6 +112,17 @@ def starts_from(
     return first + np.flatnonzero(begins)
 
 
+def predicted_starts(
+    of_edus: NDArray[np.float32], of_sentences: NDArray[np.float32], subwords: Subwords, thresholds: tuple[float, float]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the indices of a text's subwords that begin EDUs, and that begin sentences; sentences begin EDUs too.
+
+    `thresholds` are those of EDUs and of sentences.
+    """
+    sentences = starts_from(of_sentences, subwords, thresholds[1])
+    return starts_from(of_edus, subwords, thresholds[0], sentences), sentences
+
+
 class SpanCutter:
     """Cuts a text at offsets, given in order, into spans without white space at their ends.
 

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from warnings import warn
 
 from discsum.document import Document, Span
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.formats import read_tree
 from discsum.recipes.yaml_values import read_yaml
 
@@ -29,9 +30,10 @@ def read_gum(folder: Path, split: str) -> list[Document]:
 
     Files in `folder`: `dep/NAME.conllu` (its `# text` lines are the sentences; joined by a space, or by an empty line
     before `# newpar`, they are the raw text), `rst/lisp_binary/NAME.dis` (EDUs and tree), and `splits.tsv` (name, tab,
-    split) or else GUM's own `splits.md`. With the latter, missing documents are left out, and so are those from Reddit,
-    whose text GUM may not publish and blanks out. The EDUs in the dis files equal the raw text except for white space;
-    the rs4 files have the same trees, but in two documents they differ from the text in a letter.
+    split) or else GUM's own `splits.md`. With the latter, missing documents are left out with a warning, and those from
+    Reddit without one: GUM may not publish their text and blanks it out. The EDUs in the dis files equal the raw text
+    except for white space; the rs4 files have the same trees, but in two documents they differ from the text in a
+    letter.
 
     Raises:
         InputError: A missing file or folder, or a tree whose EDUs differ from the text.
@@ -41,11 +43,12 @@ def read_gum(folder: Path, split: str) -> list[Document]:
         names = _names(listed, split)
     else:
         paths = {name: folder / "dep" / f"{name}.conllu" for name in _names(folder / "splits.md", split)}
-        names = [
-            name
-            for name, path in paths.items()
-            if path.is_file() and any(map(str.isalnum, "".join(_sentence_lines(path))))
-        ]
+        missing = [name for name, path in paths.items() if not path.is_file()]
+        if missing:
+            shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+            warn(f"{folder / 'dep'}: left out documents without a file: {shown}", InputWarning, stacklevel=2)
+        there = {name: path for name, path in paths.items() if path.is_file()}
+        names = [name for name, path in there.items() if any(map(str.isalnum, "".join(_sentence_lines(path))))]
     return [_read_document(folder, name) for name in names]
 
 
@@ -134,7 +137,7 @@ def _raw_text(path: Path) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: expected a UTF-8 file of the treebank: {error}") from error
 

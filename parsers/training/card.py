@@ -182,8 +182,8 @@ The pretrained encoder, {base}, has its own licence.
 ## Figures on {measured}
 
 The columns are the F1 of EDUs and of sentences from raw text, and the F1 of spans, nuclearity, relations and all three
-(original Parseval): with gold EDUs, and from raw text with spans identified by the start and by the end of their first
-EDU.
+(original Parseval): with gold EDUs and sentences, and from raw text with spans identified by the start and by the end
+of their first EDU.
 
 {figures}
 

@@ -1,13 +1,15 @@
-"""Scores of a parser on gold documents: segmentation, trees over gold EDUs, trees from raw text."""
+"""Scores of a parser on gold documents: segmentation, trees over gold EDUs and sentences, trees from raw text."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 from discsum.document import Document
+from discsum.errors import InputWarning
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import METRICS, ParsevalScores, SegmentationScores, parseval, segmentation
 
@@ -64,11 +66,15 @@ def evaluate_parser(
     Relations are compared by the classes of the parser's treebank.
     """
     compared = partial(parseval, gold, rst=rst, classes=parser.network.labels.relation_classes)
-    raw = list(parser.parse_many((document.text for document in gold), batch_size=batch_size))
-    given = [
-        parser.parse(document.text, sentences=document.sentences, edus=document.edus, id=document.id)
-        for document in gold
-    ]
+    names = [document.id for document in gold]
+    raw = list(parser.parse_many((document.text for document in gold), batch_size=batch_size, ids=names))
+    with warnings.catch_warnings():
+        # The same texts gave the same warnings above.
+        warnings.simplefilter("ignore", InputWarning)
+        given = [
+            parser.parse(document.text, sentences=document.sentences, edus=document.edus, id=document.id)
+            for document in gold
+        ]
     return ParserScores(
         segmentation(gold, raw),
         segmentation(gold, raw, "sentence"),

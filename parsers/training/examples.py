@@ -23,6 +23,8 @@ from discsum.tree import RSTTree
 
 # Share of unknown words above which a warning about the tokenizer is issued.
 UNKNOWN = 0.1
+# Bytes of a document's training chart above which a warning about memory is issued.
+LARGEST_CHART = 2 << 30
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,11 @@ def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Labe
 
 
 class GoldExamples:
-    """Gold documents to train on, all drawn with the same weight."""
+    """Gold documents to train on, all drawn with the same weight.
+
+    Attributes:
+        documents: The documents that could be converted.
+    """
 
     def __init__(self, documents: Sequence[Document], tokenizer: Tokenizer, labels: Sequence[Label]) -> None:
         """Convert each document to an example; see `make_example`.
@@ -100,12 +106,12 @@ class GoldExamples:
         Raises:
             InputError: No document can be converted.
         """
-        self._texts: list[str] = []
+        self.documents: list[Document] = []
         self._examples: list[Example] = []
         for document in documents:
             try:
                 self._examples.append(make_example(document, tokenizer, labels))
-                self._texts.append(document.text)
+                self.documents.append(document)
             except InputError as error:
                 warn(f"left out: {error}", InputWarning, stacklevel=2)
                 last = error
@@ -117,6 +123,7 @@ class GoldExamples:
         # All are in memory.
         self.blocks: NDArray[np.int64] = np.zeros((len(self._examples), 2), dtype=np.int64)
         _warn_of_unknown(self._examples, tokenizer)
+        _warn_of_memory(self.documents)
 
     @property
     def digest(self) -> str:
@@ -133,7 +140,7 @@ class GoldExamples:
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [sha256_of_text(text) for text in self._texts]
+        return [sha256_of_text(document.text) for document in self.documents]
 
     def ids(self, examples: Sequence[int]) -> list[str]:
         """Return the documents' names."""
@@ -166,6 +173,19 @@ def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
         warn(
             f"the encoder's tokenizer does not know {share:.0%} of the words; choose an encoder of the treebank's "
             "language, for example encoder=hf:NAME",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_memory(documents: Sequence[Document]) -> None:
+    """Warn of a document whose chart takes much memory; the chart loss keeps a number for every split of every span."""
+    longest = max(documents, key=lambda document: len(document.edus), default=None)
+    count = 0 if longest is None else len(longest.edus)
+    if longest is not None and (size := count**3 * 8 // 6) > LARGEST_CHART:
+        warn(
+            f"{longest.id}: a training chart over its {count:,} EDUs takes some {size / 2**30:.0f} GiB of memory, "
+            "which grows with their cube; divide the document, or leave it out (split.leave_out)",
             InputWarning,
             stacklevel=3,
         )

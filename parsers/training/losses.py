@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from discsum.devices import to_device
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.network import ParserNetwork
-from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
+from discsum.parsers.segmenter import INSIDE, boundary_probabilities, predicted_starts
 from discsum.parsers.structure import design, joined_nodes
 from discsum.parsers.training.augment import prune, relayout
 from discsum.parsers.training.examples import Example, Targets, restrict_to_predicted
@@ -152,6 +152,4 @@ def _label_loss(
 
 def _predicted_targets(example: Example, tags: Tensor, network: ParserNetwork) -> Targets:
     edus, sentences = boundary_probabilities(tags).cpu().numpy()
-    sentence_starts = starts_from(sentences, example.subwords, network.config.sentence_threshold)
-    edu_starts = starts_from(edus, example.subwords, network.config.edu_threshold, sentence_starts)
-    return restrict_to_predicted(example, edu_starts, sentence_starts)
+    return restrict_to_predicted(example, *predicted_starts(edus, sentences, example.subwords, network.thresholds))

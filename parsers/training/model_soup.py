@@ -8,6 +8,7 @@ rate, so runs may end before theirs has decayed (`stop_after`).
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +51,8 @@ def train_seeds(
         The scores of the averaged parser; None in all processes but the first.
 
     Raises:
-        InputError: As for `ParserTask` and `TrainingLoop`; or the folder has a single run, or runs on other examples.
+        InputError: As for `ParserTask` and `TrainingLoop`; or the folder has a single run, or runs that began
+            with other examples or another `start`.
         WeightsError: As for `ParserTask` and `TrainingLoop`.
     """
     if (folder / LAST).is_file():
@@ -60,19 +62,33 @@ def train_seeds(
         report(f"seed {seed}")
         run_folder, run_recipe = folder / SEED.format(seed), replace(recipe, seed=seed, seeds=())
         cache = folder.parent / "silver"
-        task = ParserTask(run_recipe, train, dev, name, notes, treebank=treebank, texts=texts, cache=cache)
+        # Weights that `start` lacks must be the same in all runs, too.
+        task = ParserTask(
+            run_recipe,
+            train,
+            dev,
+            name,
+            notes,
+            treebank=treebank,
+            texts=texts,
+            cache=cache,
+            weights_seed=recipe.seeds[0],
+        )
         best = TrainingLoop(task, run_folder, report).run(report)
         if not task.accelerator.is_main_process:
             continue
         state = earlier_state(run_folder, run_recipe.to_dict())
         assert state is not None, "a finished run has a checkpoint"
-        learned[seed] = f"{state['data']} {state['task']['silver']}"
+        began = {name: value for name, value in state["task"].items() if value is not None}
+        learned[seed] = json.dumps([state["data"], began], sort_keys=True)
         parsers.append(Parser.from_pretrained(run_folder / BEST, device=str(task.accelerator.device)))
         runs.append((f"seed {seed}, step {best.steps}", evaluate_parser(parsers[-1], dev)))
     if not runs:
         return None
     if len(set(learned.values())) > 1:
-        raise InputError(f"{folder}: expected runs trained on the same examples, found different ones ({learned})")
+        raise InputError(
+            f"{folder}: expected runs with the same examples and the same start, found different ones ({learned})"
+        )
     # Measured as saved, in half precision.
     with replacing_folder(folder / BEST) as new:
         average_weights(parsers, name).save_pretrained(new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from discsum.parsers.network import NetworkConfig
 from discsum.parsers.structure import DESIGNS
 from discsum.parsers.training.splits import SplitConfig
 from discsum.parsers.tree_folder import NEWLINE, PUNCTUATION
-from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, about, one_of
+from discsum.recipes.fields import Count, NotNegative, Positive, Seed, Share, about, one_of
 from discsum.recipes.sources import Rows
 from discsum.training.recipe import TrainingRecipe
 
@@ -73,7 +74,7 @@ class ParserRecipe(TrainingRecipe):
         ),
     ] = True
     seeds: Annotated[
-        tuple[Natural, ...],
+        tuple[Seed, ...],
         about(
             "Seeds of several runs initialised from the same parser (`start`), whose weights are averaged; "
             "none for one run, with `seed`."
@@ -99,8 +100,8 @@ class ParserRecipe(TrainingRecipe):
     language: Annotated[
         str,
         about(
-            "ISO 639-1 code of the treebank's language, such as de, for the model card; texts that look like another "
-            "one get a warning. Without it none do; by default en for GUM."
+            "ISO 639 code of the treebank's language, such as de, for the model card. Texts that look like another "
+            "language get a warning if the code has two letters. By default en for GUM."
         ),
     ] = ""
     license: Annotated[str, about("Licence of the weights, for the model card; by default apache-2.0 for GUM.")] = ""
@@ -108,6 +109,8 @@ class ParserRecipe(TrainingRecipe):
     def problems(self) -> list[str]:
         """Return the contradictions between fields."""
         problems = super().problems()
+        if not re.fullmatch("([a-z]{2,3})?", self.language):
+            problems.append(f"language: expected a code of two or three letters, such as de, got {self.language!r}")
         design = DESIGNS.get(self.network.design)
         if design is not None and self.teachers and not design.learns_distributions:
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from warnings import warn
 
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
-from discsum.files import replacing
+from discsum.files import replacing, sha256_of_text
 from discsum.formats import suffixes
 from discsum.json_objects import read_fields
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
@@ -56,10 +56,31 @@ class SplitConfig(Checked):
 
 @dataclass(frozen=True)
 class Splits:
-    """Content of a parser's `treebank.json`: names of documents by split, and where sentences come from."""
+    """Content of a parser's `treebank.json`: names of documents by split, and where sentences come from.
+
+    Attributes:
+        sentences: Source of the sentences, as for `read_folder`.
+        names: Names of the documents by split.
+        texts: Digest of each document's text by name; empty if an earlier version wrote the file.
+    """
 
     sentences: str
     names: dict[str, list[str]]
+    texts: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, sentences: str, names: dict[str, list[str]], documents: Mapping[str, Document]) -> Splits:
+        """Return splits with the digests of their documents."""
+        return cls(sentences, names, {name: _digest(documents[name]) for own in names.values() for name in own})
+
+    def knows(self, documents: Mapping[str, Document]) -> bool:
+        """Return whether at least one document of the splits is there with the same text.
+
+        Splits of an earlier version, which have no digests, must all be there.
+        """
+        if not self.texts:
+            return all(name in documents for own in self.names.values() for name in own)
+        return any(name in documents and _digest(documents[name]) == text for name, text in self.texts.items())
 
     def write(self, folder: Path) -> None:
         """Write the splits to a parser's folder."""
@@ -145,13 +166,18 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
         wanted = f"{folder}: expected shares of split that leave documents to train and validate on"
     names["train"] = _kept(names.get("train", []), config.leave_out, folder)
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
-    treebank = Treebank(folder.resolve().name, train, dev, Splits(sentences, names), found.guessed)
+    treebank = Treebank(folder.resolve().name, train, dev, Splits.of(sentences, names, found.documents), found.guessed)
     _check_parts(treebank, wanted, f" of {len(found.documents)}")
     if not any(document.tree and document.tree.nodes for document in train):
         raise InputError(
             f"{folder}: expected a training document of two or more EDUs, got only documents of one EDU ({len(train)})"
         )
     return treebank
+
+
+def _digest(document: Document) -> str:
+    """Return a digest of a document's text without white space, which differs between formats."""
+    return sha256_of_text("".join(document.text.split()))[:16]
 
 
 def _check_parts(treebank: Treebank, wanted: str, of_all: str = "") -> None:
@@ -257,11 +283,7 @@ def _documents_of(
     if split == ALL:
         return list(found.documents.values())
     listing = folder / LISTING
-    there = found.documents.keys() | found.left_out
-    learned = {name for names in (trained.names if trained else {}).values() for name in names}
-    # Another treebank, with splits of its own, may share some of the names.
-    same = there >= learned if listing.is_file() else bool(there & learned)
-    if trained is not None and same:
+    if trained is not None and trained.knows(found.documents):
         names, source = trained.names, locate(parser) / KEPT
         remedy = (
             f"name the treebank that {parser} was trained on, with all its documents, or measure on all of {folder} "

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discsum.constants import PARSER_KIND
 from discsum.devices import has_fast_bfloat16
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
@@ -27,6 +28,7 @@ from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.start import initialise_from
 from discsum.parsers.training.teachers import Teachers
+from discsum.persistence import fingerprint
 from discsum.registry import suggestion
 from discsum.relation_classes import RelationClasses
 from discsum.training.processes import local_main_first
@@ -66,6 +68,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         treebank: Treebank | None = None,
         texts: Sequence[str] = (),
         cache: Path | None = None,
+        weights_seed: int | None = None,
     ) -> None:
         """Build the network.
 
@@ -78,12 +81,14 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             treebank: The treebank of the documents, by default GUM.
             texts: Texts without trees for the recipe's teachers.
             cache: Folder of the teachers' predictions, which runs may share; required with teachers.
+            weights_seed: Seed of the weights that neither encoder nor `start` gives; by default the recipe's. Runs
+                whose weights will be averaged need the same one.
 
         Raises:
             InputError: Windows that are longer than the encoder reads.
             WeightsError: No such encoder.
         """
-        torch.manual_seed(recipe.seed)
+        torch.manual_seed(recipe.seed if weights_seed is None else weights_seed)
         pretrained = pretrained_encoder(recipe.encoder)
         longest = longest_window(pretrained.encoder)
         if longest is not None and recipe.network.window > longest:
@@ -94,7 +99,8 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         self.tokenizer, labels = pretrained.tokenizer, label_set(train)
         super().__init__(recipe, GoldExamples(train, self.tokenizer, labels), HeldOut(dev))
         self.dev, self.name, self.notes = dev, name, notes
-        self.treebank = treebank or Treebank("gum", [*train], [*dev])
+        given = treebank or Treebank("gum", [*train], [*dev])
+        self.treebank = replace(given, train=[*self.train.documents])
         relations = {relation for _, relation in labels}
         named = relations | {relation for _, relation in label_set(dev)}
         for relation in recipe.classes:
@@ -119,6 +125,8 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         self._texts, self._cache = texts, cache
         self.pseudo_labelled: list[Example] = []
         self._pseudo_labelled_digest: str | None = None
+        # Identifies the parser that the run was initialised from.
+        self._started_from: str | None = None
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return groups by learning rate (encoder or not) and weight decay (matrices only)."""
@@ -140,6 +148,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         """
         if self.recipe.start:
             copied = initialise_from(self.parser, self.tokenizer, self.recipe.start)
+            self._started_from = fingerprint(self.recipe.start, PARSER_KIND)
             report(f"initialised the {', '.join(copied)} from {self.recipe.start}")
 
     def prepare(self, report: Report) -> None:
@@ -152,6 +161,13 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         recipe, labels = self.recipe, self.parser.labels.labels
         if recipe.teachers:
             assert self._cache is not None, "callers with teachers give a cache"
+            held_out = {"".join(document.text.split()) for document in self.dev}
+            shared = [number for number, text in enumerate(self._texts) if "".join(text.split()) in held_out]
+            if shared:
+                raise InputError(
+                    f"texts: expected none of the {len(self.dev)} documents to validate on, got {len(shared)} of them; "
+                    f"the first is text {shared[0] + 1}; leave them out"
+                )
             texts = [separate_paragraphs(truncate(text, recipe.longest)) for text in self._texts]
             with local_main_first():
                 teachers = Teachers.load(recipe.teachers, labels, str(self.accelerator.device), self._bf16)
@@ -217,12 +233,12 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         return parser_card(self.name, self.recipe, self.treebank, log, best, self.notes)
 
     def state(self) -> dict[str, Any]:
-        """Return the digest of the pseudo-labelled texts."""
-        return {"silver": self._pseudo_labelled_digest}
+        """Return the digests of the pseudo-labelled texts and of the parser that the run was initialised from."""
+        return {"silver": self._pseudo_labelled_digest, "start": self._started_from}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore the digest of the pseudo-labelled texts that the run began with."""
-        self._pseudo_labelled_digest = state["silver"]
+        """Restore the digests that the run began with."""
+        self._pseudo_labelled_digest, self._started_from = state["silver"], state.get("start")
 
     def _parser(self) -> Parser:
         language = self.recipe.language or self.treebank.language

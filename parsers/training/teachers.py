@@ -26,7 +26,7 @@ from discsum.parsers.labels import Label
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import is_parser
-from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
+from discsum.parsers.segmenter import EDU_START, SENTENCE_START, predicted_starts
 from discsum.parsers.structure import joined_nodes
 from discsum.parsers.structure.chart import LIMIT, decode, span_posteriors
 from discsum.parsers.subwords import Subwords, split_texts
@@ -160,9 +160,8 @@ def _tree_predictions(
 
 def _units(network: ParserNetwork, tags: NDArray[np.float32], words: Subwords) -> Predictions:
     """Return where EDUs and sentences begin, from tag probabilities `(subwords, 3)`."""
-    config = network.config
-    sentences = starts_from(tags[:, SENTENCE_START], words, config.sentence_threshold)
-    edus = starts_from(tags[:, EDU_START] + tags[:, SENTENCE_START], words, config.edu_threshold, sentences)
+    of_edus = tags[:, EDU_START] + tags[:, SENTENCE_START]
+    edus, sentences = predicted_starts(of_edus, tags[:, SENTENCE_START], words, network.thresholds)
     return {"edu_starts": edus, "sentence_starts": sentences}
 
 

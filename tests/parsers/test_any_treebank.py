@@ -15,6 +15,7 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import parseval
 from discsum.parsers.pretrained import longest_window, pretrained_encoder
 from discsum.parsers.subwords import split_subwords
+from discsum.parsers.training import examples
 from discsum.parsers.training.examples import GoldExamples, label_set
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import read_split, read_treebank
@@ -127,7 +128,7 @@ def test_the_card_and_the_splits_are_kept(trained):
         assert part in card
     assert "Georgetown" not in card and "license:" not in card.split("\n# ")[0]
     kept = json.loads((folder / "run" / "best" / "treebank.json").read_text())
-    assert kept["names"] == treebank.splits.names
+    assert kept["names"] == treebank.splits.names and len(kept["texts"]) == 15
 
 
 @pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
@@ -247,12 +248,40 @@ def test_a_document_without_subwords_of_its_own_is_left_out(tokenizer):
     chain = RSTTree(3, [Node(0, 2, 0, "NN", "a"), Node(1, 2, 1, "NN", "a")])
     bad = Document.from_edu_texts(["the mill", "\u200b", "stopped."], chain, id="bad")
     with pytest.warns(InputWarning, match="left out: bad: expected no two EDUs to share a subword"):
-        assert len(GoldExamples([good, bad], tokenizer, [("NN", "a")])) == 1
+        assert GoldExamples([good, bad], tokenizer, [("NN", "a")]).documents == [good]
     with (
         pytest.warns(InputWarning),
         pytest.raises(InputError, match="expected at least one usable training document, got none"),
     ):
         GoldExamples([bad], tokenizer, [("NN", "a")])
+
+
+def test_a_document_whose_chart_is_large_is_named(tokenizer, monkeypatch):
+    monkeypatch.setattr(examples, "LARGEST_CHART", 2)
+    document = Document.from_edu_texts(["the mill", "stopped."], RSTTree(2, [Node(0, 1, 0, "NN", "a")]), id="long")
+    with pytest.warns(InputWarning, match=r"long: a training chart over its 2 EDUs takes some 0 GiB of memory"):
+        GoldExamples([document], tokenizer, [("NN", "a")])
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
+def test_a_treebank_that_lost_a_document_keeps_its_splits(trained, tmp_path):
+    treebank, folder = trained
+    bank, best = shutil.copytree(folder / "bank", tmp_path / "bank"), folder / "run" / "best"
+    names = treebank.splits.names
+    for path in bank.glob(f"{names['train'][0]}.*"):
+        path.unlink()
+    (bank / "splits.tsv").write_text(f"{names['train'][1]}\ttest\n{names['test'][0]}\ttrain\n")
+    assert [one.id for one in read_split(bank, "test", [best])[0]] == names["test"]
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
+def test_another_treebank_with_the_same_names_is_not_that_of_the_parser(trained, tmp_path):
+    treebank, folder = trained
+    tree = RSTTree(2, [Node(0, 1, 0, "NN", "folge")])
+    for number, name in enumerate(treebank.splits.names["test"]):
+        (tmp_path / f"{name}.rs3").write_text(dump(Document.from_edu_texts([f"Neu {number}", "hier."], tree), "rs3"))
+    with pytest.raises(InputError, match=r"expected a treebank that .* was trained on, or one with splits.tsv"):
+        read_split(tmp_path, "test", [folder / "run" / "best"])
 
 
 @pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")

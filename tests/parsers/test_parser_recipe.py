@@ -22,11 +22,11 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         "network.wings: expected one of the fields design, ",
     ):
         assert part in message
-    with pytest.raises(InputError, match="seeds: expected a list of whole numbers of at least 0, got 3"):
+    with pytest.raises(InputError, match=r"seeds: expected a list of whole numbers in \[0, 4294967295\], got 3"):
         ParserRecipe.from_dict({"seeds": 3})
     with pytest.raises(InputError, match=r"seed: cannot be combined with seeds \[1, 2\]; set seeds=\[\]"):
         ParserRecipe.from_dict({"seeds": [1, 2], "seed": 3})
-    with pytest.raises(InputError, match="seed: expected a whole number of at least 0, got -1"):
+    with pytest.raises(InputError, match=r"seed: expected a whole number in \[0, 4294967295\], got -1"):
         ParserRecipe.from_dict({"seed": -1})
     with pytest.raises(InputError) as raised:
         ParserRecipe.from_dict(
@@ -51,6 +51,21 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         "network.design: expected one of",
     ):
         assert part in message
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"network": {"hidden": 33}}, "network.hidden: expected an even number, for an LSTM of two directions, got 33"),
+        ({"network": {"window": 3}}, "network.window: expected at least 4 subwords, got 3"),
+        ({"language": "german"}, "language: expected a code of two or three letters, such as de, got 'german'"),
+        ({"language": "de-DE"}, "language: expected a code of two or three letters, such as de, got 'de-DE'"),
+    ],
+)
+def test_values_that_no_parser_can_have(content, message):
+    with pytest.raises(InputError) as raised:
+        ParserRecipe.from_dict(content)
+    assert str(raised.value) == message
 
 
 def test_numbers_as_yaml_leaves_them():

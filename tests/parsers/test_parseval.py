@@ -98,10 +98,11 @@ def test_same_unit_is_a_class_of_its_own():
 
 
 def test_signatures_say_what_was_measured():
-    gold = "method:parseval|edus:gold|key:start-of-first+end-of-last|average:micro|relations:classes|same-unit:counted"
+    key = "key:start-of-first+end-of-last|average:micro|relations:classes|same-unit:counted"
+    gold = f"method:parseval|edus:gold|sentences:gold|{key}"
     assert str(parseval([GOLD], [FOUND]).signature) == f"{gold}|docs:1|version:{version('discsum')}"
     raw = str(parseval(*predicted_edus(), key="end", rst=True).signature)
-    assert raw.startswith("method:rst-parseval|edus:predicted|key:end-of-first+end-of-last|")
+    assert raw.startswith("method:rst-parseval|edus:predicted|sentences:gold|key:end-of-first+end-of-last|")
 
 
 def test_other_texts_are_refused():
@@ -149,4 +150,4 @@ def test_what_cannot_be_scored():
 
 def test_predicted_edus_may_be_those_of_gold():
     assert "edus:gold" in str(parseval([GOLD], [GOLD]).signature)
-    assert "edus:predicted" in str(parseval([GOLD], [GOLD], from_text=True).signature)
+    assert "edus:predicted|sentences:predicted" in str(parseval([GOLD], [GOLD], from_text=True).signature)

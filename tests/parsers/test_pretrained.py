@@ -6,8 +6,10 @@ import stat
 
 import pytest
 import tiny
+import tiny_encoders
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoModel, BartConfig, GPT2Config
 
 from discsum.errors import WeightsError
 from discsum.parsers.bert import Bert
@@ -16,6 +18,8 @@ from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.subwords import split_subwords
 from discsum.persistence import CONFIG, locate
 from discsum.summarizer.extractive import ExtractiveSummarizer
+
+LAYERS = ("encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads")
 
 
 @pytest.fixture
@@ -221,6 +225,22 @@ def test_an_encoder_to_start_from(encoder_folder):
     assert loaded.encoder.config.attention_probs_dropout_prob == 0.0
     long = "the mill " * 600
     assert len(split_subwords(long, loaded.tokenizer)) == 1200
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (BartConfig(d_model=16, **dict.fromkeys(LAYERS, 1)), "a model with a decoder (bart)"),
+        (GPT2Config(n_embd=16, n_layer=1, n_head=2), "gpt2, whose states do not depend on later words"),
+    ],
+    ids=["bart", "gpt2"],
+)
+def test_a_model_that_is_no_encoder(tmp_path, config, message):
+    tiny_encoders.save(tmp_path, "roberta", ["the mill stopped"])
+    config.vocab_size = 400
+    AutoModel.from_config(config).save_pretrained(tmp_path)
+    with pytest.raises(WeightsError, match=re.escape(message)):
+        pretrained_encoder(str(tmp_path))
 
 
 @pytest.mark.parametrize(

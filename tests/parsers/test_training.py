@@ -17,6 +17,7 @@ from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.training_runs import train_parser
 from discsum.parsers.parser import Parser
+from discsum.parsers.training import model_soup
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set
 from discsum.parsers.training.model_soup import train_seeds
@@ -121,6 +122,30 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     documents = [read_gum(treebank, split) for split in ("train", "dev")]
     with pytest.raises(InputError, match="expected the data that the run began with"):
         train_seeds(asked, documents[0][::-1], documents[1], tmp_path, "mean", "", [])
+
+
+def test_runs_that_are_averaged_begin_with_the_same_weights(
+    undisturbed, encoder_folder, treebank, tmp_path, monkeypatch
+):
+    begun = []
+
+    class Recorded(ParserTask):
+        def start(self, report):
+            super().start(report)
+            begun.append({name: value.clone() for name, value in self.parser.state_dict().items()})
+
+    monkeypatch.setattr(model_soup, "ParserTask", Recorded)
+    first = shutil.copytree(undisturbed.folder / "best", tmp_path / "first")
+    # Its label scorer does not fit.
+    network = {**tiny.SIZES, "design": "chart", "label_inner": 24}
+    asked = recipe(encoder_folder, start=str(first), epochs=1, seeds=[5, 6], network=network)
+    soup(asked, treebank, tmp_path / "runs")
+    assert all(value.equal(begun[1][name]) for name, value in begun[0].items())
+    # The second run would begin with another parser.
+    shutil.rmtree(tmp_path / "runs" / "seed-6")
+    shutil.copytree(tmp_path / "runs" / "seed-5" / "best", first, dirs_exist_ok=True)
+    with pytest.raises(InputError, match="expected runs with the same examples and the same start"):
+        soup(asked, treebank, tmp_path / "runs")
 
 
 def test_a_run_of_several_seeds_that_was_killed(undisturbed, encoder_folder, treebank, tmp_path):

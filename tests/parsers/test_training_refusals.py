@@ -37,6 +37,15 @@ def test_other_labels_layouts_or_dev_documents_are_other_data(encoder_folder, tr
         ParserTask(recipe(encoder_folder), documents[0], documents[0][:1], "tiny")
 
 
+def test_teachers_texts_are_no_dev_documents(encoder_folder, treebank, tmp_path):
+    train, dev = (read_gum(treebank, split) for split in ("train", "dev"))
+    taught = {"teachers": ["gone"], "texts": [{"path": "unseen.jsonl"}]}
+    texts = ["The mill stopped.", dev[0].text.replace("\n", "  ")]
+    task = ParserTask(recipe(encoder_folder, **taught), train, dev, "tiny", texts=texts, cache=tmp_path)
+    with pytest.raises(InputError, match=r"texts: expected none of the 1 documents to validate on, got 1 .* text 2"):
+        task.prepare(print)
+
+
 def test_a_class_of_no_relation_is_refused(encoder_folder, treebank):
     documents = [read_gum(treebank, split) for split in ("train", "dev")]
     relation = next(node.relation for node in documents[0][0].tree.nodes)
