@@ -149,7 +149,8 @@ def evaluate(
     parameters: Annotated[
         bool,
         typer.Option(
-            "--parameters", help="Print the parameter counts of the models, or of every row of the paper's tables."
+            "--parameters",
+            help="Print the parameter counts of the models; without models and data, of every row of tables 2 and 3.",
         ),
     ] = False,
     table: Table = None,

@@ -109,7 +109,8 @@ Sentences = Annotated[
     str,
     typer.Option(
         **choice(*SENTENCES),
-        help="Sentence segmentation: by the parser, by NLTK's Punkt model (downloaded once), or one sentence per line.",
+        help="Sentence segmentation: by the parser, by NLTK's Punkt model (python -m nltk.downloader punkt_tab), or "
+        "one sentence per line.",
         rich_help_panel=OF_INPUTS,
     ),
 ]

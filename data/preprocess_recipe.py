@@ -21,14 +21,18 @@ OWN = ("none", *VECTORS)
 UNLABELLED = "none"
 
 
+def _oracles() -> list[str]:
+    return [*ORACLES, UNLABELLED]
+
+
 @dataclass(frozen=True)
 class PreprocessRecipe(Checked):
     """Everything that a dataset's content depends on, in addition to the documents."""
 
     parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
-    oracle: Annotated[
-        str, one_of((*ORACLES, UNLABELLED), "Name of the oracle that labels units; `none` for no labels.")
-    ] = "rouge12-f"
+    oracle: Annotated[str, one_of(_oracles, "Name of the oracle that labels units; `none` for no labels.")] = (
+        "rouge12-f"
+    )
     oracle_units: Annotated[
         Count | None, about("Maximum number of units that the oracle selects; by default as in its paper.")
     ] = None
@@ -85,12 +89,14 @@ def own_makers(parser: str) -> dict[str, str]:
 
 
 def makers(recipe: PreprocessRecipe) -> dict[str, str]:
-    """Return the version of discsum, the fingerprint of the parser, and the identity of the encoder.
+    """Return the version of discsum, the parser's fingerprint, and the identities of encoder and foreign oracle.
 
     Raises:
         WeightsError: No such parser or encoder.
     """
     made = own_makers(recipe.parser)
+    if recipe.oracle != UNLABELLED:
+        made |= ORACLES.code(recipe.oracle)
     if recipe.encoder in OWN:
         return made
     from discsum.parsers.unit_encoders import identity

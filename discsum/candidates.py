@@ -88,6 +88,8 @@ class Candidates:
 
     def unit_costs(self) -> NDArray[np.int64]:
         """Return the cost of each unit `(units,)` in units: a group counts once, a label of a turn does not count."""
-        costs: NDArray[np.int64] = (self.groups == np.arange(len(self.groups))).astype(np.int64)
+        costs = np.zeros(len(self.groups), dtype=np.int64)
+        # The first member that is selected with the group; headings in it are not.
+        costs[[next((one for one in own if self.companions[one]), own[0]) for own in self._members.values()]] = 1
         costs[self.labels[self.labels >= 0]] = 0
         return costs

@@ -195,6 +195,22 @@ class Registry(Generic[T]):
             file = getattr(value, "__module__", "")
         return f"{file}:{getattr(value, '__qualname__', name)}"
 
+    def code(self, name: str) -> dict[str, str]:
+        """Return the origin of an entry and a digest of its file, as `{kind: ...}`; empty for the package's own.
+
+        What was made with an entry is made again if its code changes.
+        """
+        origin = self.origin(name)
+        if not origin:
+            return {}
+        value: Any = self[name]
+        try:
+            source = Path(inspect.getfile(value)).read_bytes()
+        except (OSError, TypeError):
+            # Defined at a prompt, or neither class nor function.
+            source = b""
+        return {self.kind: f"{origin} {hashlib.sha256(source).hexdigest()[:16]}"}
+
     def _points(self) -> dict[str, EntryPoint]:
         # Imported late, because the command line's help does not need it.
         from importlib.metadata import entry_points

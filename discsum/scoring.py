@@ -72,6 +72,11 @@ class UnitScorer(ABC):
         return None
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Its own settings that change its summaries, for the signature of a figure."""
+        return {}
+
+    @property
     def open_rules(self) -> dict[str, bool | float]:
         """Its values of the fields of `Policy` that a policy may leave open, by name."""
         return dict.fromkeys(OPEN_RULES, False)
@@ -99,7 +104,7 @@ class UnitScorer(ABC):
     def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
         """Return the scores `(units,)` of several documents, with their cached vectors."""
         return [
-            self.score(item.document, unit) if item.document.units(unit) else np.zeros(0, dtype=np.float64)
+            np.asarray(self.score(item.document, unit) if item.document.units(unit) else [], dtype=np.float64)
             for item in documents
         ]
 

@@ -32,6 +32,20 @@ def test_groups_are_the_heads_of_what_same_unit_connects():
     assert same_unit_groups(RSTTree(1)).tolist() == [0]
 
 
+def test_a_clause_that_begins_with_a_heading_costs_one_unit():
+    text = "Mill News\n\nthe wheel stopped at noon because of ice. The river rose quickly after that night."
+    parts = ("Mill News", "the wheel stopped at noon because of ice.", "The river rose quickly after that night.")
+    spans = [Span(start := text.index(part), start + len(part)) for part in parts]
+    nodes = [
+        {"first": 0, "last": 2, "split": 1, "nuclearity": "NN", "relation": "joint-list"},
+        {"first": 0, "last": 1, "split": 0, "nuclearity": "NN", "relation": "same-unit"},
+    ]
+    document = Document.from_spans(text, spans, spans, RSTTree(3, nodes))
+    policy = Policy(Budget(units=1), "edu", layout="skip", dependencies=True)
+    assert policy.candidates(document).unit_costs().tolist() == [0, 1, 1]
+    assert select(document, [0.9, 0.8, 0.7], policy) == [1]
+
+
 def test_groups_of_nested_clauses_are_one():
     nodes = [
         {"first": 0, "last": 3, "split": 2, "nuclearity": "NN", "relation": "same-unit"},

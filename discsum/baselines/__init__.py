@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from discsum.errors import InputError
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
@@ -20,9 +21,14 @@ def baseline(name: str, **options: object) -> UnitScorer:
     """Return the baseline of this name; `options` set its fields, such as `seed` of `random`.
 
     Raises:
-        InputError: An unknown name; the message lists the choices.
+        InputError: An unknown name (the message lists the choices), or an entry that makes no `UnitScorer`.
     """
-    return BASELINES[name](**options)
+    from discsum.scoring import UnitScorer
+
+    made = BASELINES[name](**options)
+    if not isinstance(made, UnitScorer):
+        raise InputError(f"{name}: expected a baseline that makes a discsum.scoring.UnitScorer, got {made!r}")
+    return made
 
 
 __all__ = ["BASELINES", "baseline", "register"]

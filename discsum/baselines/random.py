@@ -28,6 +28,11 @@ class Random(UnitScorer):
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InputError(f"seed: expected a whole number of at least 0, got {self.seed!r}")
 
+    @property
+    def settings(self) -> dict[str, int]:
+        """The seed."""
+        return {"seed": self.seed}
+
     def score(self, document: Document, unit: str) -> Scores:
         """Return scores `(units,)` drawn uniformly from [0, 1)."""
         # The text is part of the seed: otherwise all documents of equal length would get the same positions.

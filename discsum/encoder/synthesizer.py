@@ -8,7 +8,7 @@ does not mention the scaling, and the released code has none (`SynthesizerConfig
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import torch
@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import HeadConfig, Prior
 from discsum.errors import InputError
-from discsum.recipes.fields import Checked, Count, Dropout, Natural, about
+from discsum.recipes.described import init_fields
+from discsum.recipes.fields import Checked, Count, Dropout, Natural, about, check_value
 from discsum.registry import suggestion
 from discsum.scoring import ParameterCount
 
@@ -61,8 +62,16 @@ class SynthesizerConfig(Checked):
                 kinds.append(HEADS.entry(name).options)
             except InputError as error:
                 found.append(f"head: {error}")
-        known = [option.name for kind in kinds if kind for option in fields(kind)]
+        hints = {name: hint for kind in kinds if kind for name, hint in init_fields(kind).items()}
+        known = [*hints]
         unknown = [] if found else [name for name in self.head_options if name not in known]
+        if self.mixture and self.head != "mixed":
+            found.append(f"mixture: expected none with head {self.head}, got {', '.join(self.mixture)}")
+        for name in self.head_options.keys() & hints.keys():
+            try:
+                check_value(hints[name], self.head_options[name], f"head_options.{name}")
+            except InputError as error:
+                found.append(str(error))
         if not found and not unknown:
             found = HEADS[self.head].problems(self.for_head())
         wanted = f"expected an option of {', '.join(names)} ({', '.join(known) or 'it has none'})"

@@ -79,7 +79,7 @@ def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
         ]
 
     count = scorer.parameter_count()
-    return System(name, policy.signature, summaries, None if count is None else count.whole)
+    return System(name, policy.signature.with_(**scorer.settings), summaries, None if count is None else count.whole)
 
 
 def oracle_system(unit: str) -> System:

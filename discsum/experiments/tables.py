@@ -155,13 +155,18 @@ def run_table(
 
 def _check_seeds(draws: int, seeds: int | None, settings: Sequence[str]) -> None:
     """Check that the runs of a row differ either in training documents or in seed, not in both."""
+    names = {setting.partition("=")[0] for setting in settings}
     if seeds is None:
+        if "sample_seed" in names:
+            raise InputError(
+                f"--draws {draws}: expected no sample_seed among the settings; the draws have the seeds 1 to {draws}"
+            )
         return
     if draws > 1:
         raise InputError(
             f"--seeds {seeds}: expected a single draw with several seeds, got --draws {draws}; leave one out"
         )
-    if any(setting.partition("=")[0] == "seed" for setting in settings):
+    if "seed" in names:
         raise InputError(f"--seeds {seeds}: expected no seed among the settings; the seeds are 1 to {seeds}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from discsum.errors import InputError
@@ -40,7 +41,8 @@ def oracle_labels(
             treats a group as one unit.
 
     Raises:
-        InputError: An unknown name (the message lists the choices), no reference, or missing heads.
+        InputError: An unknown name (the message lists the choices), no reference, missing heads, a `k` below 1, or an
+            oracle that does not return different indices.
     """
     import numpy as np
 
@@ -50,6 +52,8 @@ def oracle_labels(
     texts = [references] if isinstance(references, str) else list(references)
     if not any(text.strip() for text in texts):
         raise InputError("expected a reference summary to make oracle labels, got none")
+    if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
+        raise InputError(f"k: expected a whole number of units of at least 1, got {k!r}")
     edu_only = oracle.facts.get("edu_only")
     if edu_only and heads is None:
         raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
@@ -61,7 +65,9 @@ def oracle_labels(
     if edu_only and heads is not None:
         above = group_heads(np.asarray(heads), group)
         heads = np.where(above == np.arange(len(first)), -1, above)
-    chosen = oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))
+    chosen = [*oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))]
+    if len({*chosen} & {*range(len(first))}) < len(chosen):
+        raise InputError(f"{name}: expected different indices of {len(first)} units from the oracle, got {chosen[:9]}")
     return np.isin(group, chosen).astype(np.int8)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from discsum.errors import InputError
 from discsum.recipes.rows import FILE, FOLDER, recipe_name, row_table
 from discsum.registry import suggestion
 
+# Fields of the model card that describe the recipe's own training data.
+_CLAIMS = ("notes", "license")
 _FOLDER = Path(str(files("discsum") / "recipes"))
 
 
@@ -38,7 +40,8 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
     """Return the content of a recipe after applying `key=value` overrides such as `network.design=top_down`.
 
     A recipe with the field `base` inherits the fields of another recipe, given by name or by path relative to its own
-    file.
+    file. `notes` and `license` describe the training data, so overrides and files of users that change `train` do not
+    inherit them.
 
     Raises:
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
@@ -58,7 +61,16 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
             if not isinstance(place, dict):
                 raise InputError(f"{override}: expected {parent} to be a group of fields")
         place[last] = parse_yaml(value, override)
+    _drop_claims(content, {override.partition("=")[0] for override in overrides})
     return content
+
+
+def _drop_claims(content: dict[str, Any], changed: Collection[str]) -> None:
+    """Remove the fields that describe training data, in place, if the data were changed and the fields were not."""
+    if "train" in changed:
+        for field in _CLAIMS:
+            if field not in changed:
+                content.pop(field, None)
 
 
 def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
@@ -114,9 +126,12 @@ def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
         raise InputError(f"{path}: expected a recipe without a cycle of bases, got {' > '.join([*above, str(path)])}")
     neighbour = path.parent / str(base)
     try:
-        return _merged(_read(str(neighbour if neighbour.is_file() else base), (*above, str(path))), content)
+        inherited = _read(str(neighbour if neighbour.is_file() else base), (*above, str(path)))
     except InputError as error:
         raise InputError(f"{path}: base: {error}") from error
+    if not path.is_relative_to(_FOLDER):
+        _drop_claims(inherited, content.keys())
+    return _merged(inherited, content)
 
 
 def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from discsum.persistence import CARD, read_model
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
-from discsum.summarizer.options import SHIPPED
+from discsum.summarizer.options import SHIPPED, check_unit
 from discsum.summarizer.pipeline import SummaryPipeline
 from discsum.summary import Summary
 
@@ -101,7 +101,7 @@ class ExtractiveSummarizer(UnitScorer):
         cls,
         name_or_path: str | Path | None = None,
         *,
-        unit: str = "sentence",
+        unit: str | None = None,
         device: str = "cpu",
         precision: str = "fp32",
         **hub: Any,
@@ -111,23 +111,27 @@ class ExtractiveSummarizer(UnitScorer):
         Args:
             name_or_path: Name of a shipped summarizer, a folder, or `hf:NAME` on the hub; by default the shipped
                 summarizer for `unit`.
-            unit: Unit of the default summarizer.
+            unit: Unit that the summarizer must score; without a name `sentence` by default.
             device: Device of the model and its parser.
             precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`.
             hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
         Raises:
+            TypeError: Options of the hub for a model that is not there.
             InputError: A unit other than `sentence` or `edu`, or a device that is not available.
-            WeightsError: A folder that is missing, damaged, or holds another kind of model, or a parser other than the
-                one that the model was trained on.
+            WeightsError: A folder that is missing, damaged, or holds another kind of model; a model of the other unit;
+                or a parser other than the one that the model was trained on.
         """
         check_device(device)
-        if unit not in SHIPPED:
+        if unit not in (None, *SHIPPED):
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):
             name_or_path = downloaded(str(name_or_path), **hub)
-        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], SUMMARIZER_KIND)
+        elif hub:
+            raise TypeError(f"from_pretrained: expected {', '.join(hub)} only with hf:NAME, got {name_or_path}")
+        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit or "sentence"], SUMMARIZER_KIND)
         network, config = read_network(model)
+        check_unit(str(name_or_path), config.unit, unit)
         trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
         card = model.path / CARD
         text = card.read_text(encoding="utf-8") if card.is_file() else ""
@@ -214,8 +218,11 @@ class ExtractiveSummarizer(UnitScorer):
         """Return the confidences `(units,)` of parsed documents, without building trees.
 
         Raises:
-            InputError: The model scores the other unit.
+            InputError: The model scores the other unit, or a document has no tree.
         """
+        for item in documents:
+            if item.document.units(unit):
+                item.document.require_tree(self.name)
         if unit != self.unit:
             raise InputError(f"{self.name}: expected unit {self.unit!r}, got {unit!r}; name another model")
         return [self.confidences(item.document, self._vectors(item)) for item in documents]

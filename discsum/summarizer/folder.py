@@ -117,8 +117,8 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
         with torch.device("meta"):
             network = Synthesizer(content.synthesizer)
         network.load_state_dict(weights, assign=True)
-        if any(buffer.is_meta for buffer in network.buffers()):
-            # A head has buffers that it computes and does not save.
+        if content.heads or any(buffer.is_meta for buffer in network.buffers()):
+            # A head computes tensors that it does not save; those of foreign heads need not be buffers.
             network = Synthesizer(content.synthesizer)
             network.load_state_dict(weights)
     except (InputError, RuntimeError) as error:

@@ -34,9 +34,9 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", 
     Raises:
         WeightsError: No such model, or a model that scores the other unit.
     """
+    check_scorer(name, unit)
     if name is not None and name in BASELINES:
         return baseline(name)
-    check_scorer(name, unit)
     if name is not None and name.startswith(HUB):
         model = ExtractiveSummarizer.from_pretrained(name, device=device, precision=precision)
     else:

@@ -141,13 +141,18 @@ def _check_types(kinds: tuple[type, ...], **options: object) -> None:
 def check_scorer(name: str | None, unit: str | None = None) -> str | None:
     """Return the unit that a trained summarizer scores, or None if it is open.
 
-    It is open for a baseline, which scores both units, and for a model on the hub, of which only the name is checked.
+    It is open for discsum's own baselines, which score both units, and for a model on the hub, of which only the name
+    is checked.
 
     Raises:
         WeightsError: No such model, or a model that scores the other unit.
     """
-    if name is None or name in BASELINES:
+    if name is None or name in BASELINES.own:
         return None
+    if name in BASELINES:
+        scored = baseline(name).unit
+        check_unit(name, scored, unit)
+        return scored
     if name.startswith(HUB):
         # Raises if the hub has no such model.
         local_only(name)

@@ -106,6 +106,7 @@ def _makers(options: SummaryOptions) -> dict[str, str]:
     """
     made = {"discsum": version("discsum")}
     if options.model is not None and options.model in BASELINES:
-        return made | {"parser": fingerprint(options.parser or SHIPPED_PARSER, PARSER_KIND)}
+        parser = fingerprint(options.parser or SHIPPED_PARSER, PARSER_KIND)
+        return made | {"parser": parser} | BASELINES.code(options.model)
     model = options.model or SHIPPED[options.unit or "sentence"]
     return made | {"model": fingerprint(downloaded(model) if model.startswith(HUB) else model)}

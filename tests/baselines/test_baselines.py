@@ -18,9 +18,10 @@ from discsum.baselines.tree_knapsack import best_rooted_subtree, term_weights
 from discsum.candidates import Candidates
 from discsum.dependency import edu_heads
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
+from discsum.experiments.systems import extractive_system
 from discsum.promotion import promotion_depths
-from discsum.scoring import extract
+from discsum.scoring import UnitScorer, extract
 from discsum.selection import Budget, Policy
 from discsum.tree import RSTTree
 
@@ -80,6 +81,33 @@ def test_lead(document):
         "The harbour froze because the wind turned north.",
         "Boats stayed in the harbour while the wind blew and the crews waited.",
     )
+
+
+class EduOnly(UnitScorer):
+    """Gives a list, and scores EDUs only."""
+
+    name, unit = "edu-only", "edu"
+
+    def score(self, document, unit):
+        assert unit == "edu"
+        return [1] * len(document.edus)
+
+
+def test_baselines_of_ones_own(document, monkeypatch):
+    monkeypatch.setattr(BASELINES, "registered", dict(BASELINES.registered))
+    BASELINES.register("edu-only", EduOnly)
+    BASELINES.register("no-scorer", dict)
+    with pytest.raises(InputError, match=r"no-scorer: expected a baseline that makes a .*UnitScorer, got \{\}"):
+        baseline("no-scorer")
+    assert discsum.summarize(document, model="edu-only", units=1).unit == "edu"
+    with pytest.raises(WeightsError, match="edu-only: expected a model that scores sentence units"):
+        discsum.summarize(document, model="edu-only", unit="sentence")
+
+
+def test_a_seed_is_signed():
+    policy = Policy(Budget(units=2))
+    signatures = [str(extractive_system("r", baseline("random", seed=seed), policy).signature) for seed in (0, 9)]
+    assert ["|seed:0|" in signatures[0], "|seed:9|" in signatures[1]] == [True, True]
 
 
 def test_random_depends_on_seed_and_text_alone(document):

@@ -174,6 +174,19 @@ def test_mistakes_in_the_file_of_a_recipe(discsum, tmp_path, text, message):
     assert (result.code, message in result.err) == (1, True), result.err
 
 
+def test_claims_about_the_data_end_with_the_data(tmp_path):
+    whole = read_recipe("news-edu")
+    assert "CNN/DailyMail" in whole["notes"] and whole["license"] == "apache-2.0"
+    own = ["train=[{path: a.jsonl}]"]
+    assert not {"notes", "license"} & read_recipe("news-edu", own).keys()
+    assert read_recipe("news-edu", [*own, "license=mit"])["license"] == "mit"
+    (tmp_path / "mine.yaml").write_text("base: news-edu\nnotes: Mine.\ntrain: [{path: a.jsonl}]\n")
+    mine = read_recipe(str(tmp_path / "mine.yaml"))
+    assert mine["notes"] == "Mine." and "license" not in mine
+    # The shipped recipes are all trained on the data that the notes describe.
+    assert read_recipe("news-sentence")["notes"] == whole["notes"]
+
+
 @pytest.mark.parametrize("command", [("train", "parser-gum"), ("analyze", "corpus", "t.jsonl", "--model", "m")])
 def test_a_file_in_the_place_of_an_output_folder(discsum, tmp_path, command):
     (tmp_path / "note.txt").touch()

@@ -118,6 +118,8 @@ def test_draws_need_samples(discsum, tmp_path):
         "expected one of 2, 3, coarse-to-fine, faster-encoders, got '5'"
         in discsum("evaluate", "--table", 5, tmp_path).err
     )
+    result = discsum("evaluate", "--table", 3, tmp_path, "--set", "sample_seed=7")
+    assert (result.code, "expected no sample_seed among the settings" in result.err) == (1, True)
     result = discsum("evaluate", "--table", 3, tmp_path, "--setting", "tiny")
     assert result.code == 2
     assert "'--setting': expected one of default, balanced, got 'tiny'" in result.err

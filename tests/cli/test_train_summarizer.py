@@ -93,9 +93,14 @@ from discsum.encoder.heads import Head, register
 
 
 class NeighboursHead(Head):
+    def __init__(self, config):
+        super().__init__(config)
+        place = torch.arange(config.max_units)
+        # No buffer, so it is not among the weights.
+        self.near = (place[:, None] - place[None, :]).abs() <= 1
+
     def forward(self, states, prior, mask):
-        place = torch.arange(states.shape[1], device=states.device)
-        near = ((place[:, None] - place[None, :]).abs() <= 1) & mask[:, None, :]
+        near = self.near[: states.shape[1], : states.shape[1]] & mask[:, None, :]
         return (near / near.sum(dim=-1, keepdim=True).clamp_min(1))[:, None].to(states.dtype)
 
 

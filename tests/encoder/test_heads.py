@@ -1,3 +1,4 @@
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -235,6 +236,30 @@ def test_a_head_of_ones_own():
         register("dense", FirstHead)
     with pytest.raises(InputError, match=r"other: expected a subclass of .*Head, got 5"):
         register("other", 5)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Options of a head of one's own."""
+
+    reach: int = 1
+
+
+@pytest.mark.usefixtures("own_heads")
+def test_options_of_a_head_are_checked():
+    register("reaching", FirstHead, options=Reach)
+
+    def problems(**settings):
+        return SynthesizerConfig(**settings).head_problems()
+
+    assert problems(head="reaching", head_options={"reach": 2}) == []
+    assert problems(head="reaching", head_options={"reach": "two"}) == [
+        "head_options.reach: expected a whole number, got 'two'"
+    ]
+    assert problems(head="dense", mixture=("c_tree",)) == ["mixture: expected none with head dense, got c_tree"]
+    limited = type("Limited", (FirstHead,), {"problems": staticmethod(lambda config: ["reach: expected less"])})
+    register("limited", limited)
+    assert problems(head="mixed", heads=2, mixture=("limited", "none")) == ["reach: expected less"]
 
 
 @pytest.mark.usefixtures("own_heads")

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import naive_oracles
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.errors import InputError
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.oracles.bertsum import bertsum
@@ -84,3 +87,34 @@ def test_what_cannot_be_done_is_named():
         oracle_labels("bertsum", UNITS, [" "])
     with pytest.raises(InputError, match="use unit edu"):
         oracle_labels("discobert-edu", UNITS, REFERENCE)
+    assert oracle_labels("bertsum", UNITS, REFERENCE, np.int64(1)).sum() == 1
+    for k in (0, -1, 1.5, True):
+        with pytest.raises(InputError, match="k: expected a whole number of units of at least 1, got"):
+            oracle_labels("bertsum", UNITS, REFERENCE, k)
+
+
+@pytest.mark.parametrize("chosen", [[0, 1, 1], [99], [-1], ["a"]])
+def test_oracles_that_return_no_indices(monkeypatch, chosen):
+    monkeypatch.setattr(ORACLES, "registered", dict(ORACLES.registered))
+    ORACLES.register("mine", lambda units, references, k: chosen, units=2)
+    with pytest.raises(InputError, match=r"mine: expected different indices of \d units from the oracle, got \["):
+        oracle_labels("mine", UNITS, REFERENCE)
+
+
+def test_the_code_of_an_oracle_is_part_of_what_made_a_dataset(monkeypatch, tmp_path):
+    monkeypatch.setattr(ORACLES, "registered", dict(ORACLES.registered))
+    recipe = PreprocessRecipe()
+    found = [makers(recipe)]
+    for number in (0, 1):
+        path = tmp_path / f"{number}" / "mine.py"
+        path.parent.mkdir()
+        path.write_text(
+            "from discsum.oracles import register\n"
+            f"def mine{number}(units, references, k):\n    return [{number}]\n"
+            f"register('mine{number}', mine{number})\n"
+        )
+        ORACLES.register_file(path)
+        found.append(makers(replace(recipe, oracle=f"mine{number}")))
+    assert "oracle" not in found[0]
+    assert [made["oracle"].split()[0] for made in found[1:]] == ["mine.py:mine0", "mine.py:mine1"]
+    assert found[1]["oracle"].split()[1] != found[2]["oracle"].split()[1]

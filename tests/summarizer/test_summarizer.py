@@ -88,6 +88,21 @@ def test_the_other_unit_is_refused(summarizer):
         extract(document, summarizer, Policy(Budget(units=1), other))
 
 
+def test_arguments_that_a_model_cannot_have(summarizer_folders):
+    load = ExtractiveSummarizer.from_pretrained
+    with pytest.raises(TypeError, match="from_pretrained: expected precison only with hf:NAME"):
+        load(summarizer_folders["edu"], precison="bf16")
+    with pytest.raises(WeightsError, match="expected a model that scores sentence units, got one for --unit edu"):
+        load(summarizer_folders["edu"], unit="sentence")
+    assert load(summarizer_folders["edu"], unit="edu").unit == load(summarizer_folders["edu"]).unit == "edu"
+
+
+def test_a_document_without_a_tree_has_no_scores(summarizer):
+    document = replace(summarizer.parser.parse(tiny.ARTICLE), tree=None)
+    with pytest.raises(InputError, match="tree"):
+        summarizer.score(document, summarizer.unit)
+
+
 def test_weights_of_another_architecture(summarizer, tmp_path):
     summarizer.save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())

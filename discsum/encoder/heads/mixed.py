@@ -38,10 +38,11 @@ class MixedHead(Head):
 
     @staticmethod
     def problems(config: HeadConfig) -> list[str]:
-        """Return a problem if the number of names in `mixture` is not `heads`, or if one of them is `mixed`."""
+        """Return the heads' own problems, or one if the number of names is not `heads` or one of them is `mixed`."""
         mixture = config.read(MixedOptions).mixture
         if len(mixture) == config.heads and "mixed" not in mixture:
-            return []
+            alone = replace(config, heads=1)
+            return [problem for name in dict.fromkeys(mixture) for problem in HEADS[name].problems(alone)]
         got = ", ".join(mixture) or "none"
         return [f"mixture: expected names of single heads, as many as heads={config.heads}, got {got}"]
 

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from discsum.constants import SUMMARIZER_KIND
+from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.persistence import ModelFolder, fingerprint, locate, read_config, read_model
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network
 
+# Settings that change what a network computes, but not its weights.
+_SAME = ("head", "mixture", "head_options", "scaled")
 
-def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerConfig, name: str) -> list[str]:
+
+def initialise_from(network: Synthesizer, layers: nn.Module, config: SummarizerConfig, name: str) -> list[str]:
     """Copy the matching parts of a trained summarizer, of either unit, and return their names.
 
     Args:
@@ -31,9 +35,13 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
     other, inputs = read_network(model)
     _check_inputs(name, inputs, config)
     trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
+    same = all(getattr(network.config, field) == getattr(other.config, field) for field in _SAME)
     copied = [
         part
-        for part, module, weights in (("network", network, other.state_dict()), ("encoder layers", layers, trained))
+        for part, module, weights in (
+            ("network", network, other.state_dict() if same else {}),
+            ("encoder layers", layers, trained),
+        )
         if _copied(module, weights)
     ]
     if not copied:
