@@ -19,6 +19,7 @@ from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.storage import is_several, location
 from discsum.data.tables import TABLES, kind_of
+from discsum.errors import InputError
 from discsum.files import to_line
 from discsum.format_registry import suffixes
 
@@ -35,6 +36,16 @@ class HasJson(Protocol):
 Summarized = TypeVar("Summarized", bound=HasJson)
 
 
+def _is_no_table(name: str) -> bool:
+    """Return whether an input is certainly a local file other than a table."""
+    try:
+        place = location(name)
+        return isinstance(place, Path) and place.is_file() and kind_of(place) not in TABLES
+    except (InputError, OSError):
+        # Reported when the input is read.
+        return False
+
+
 @dataclass(frozen=True)
 class SegmentationCheckedSource(InputSource):
     """An `InputSource` that warns once if an input is already segmented, so that `sentences` or `edus` is ignored.
@@ -48,10 +59,8 @@ class SegmentationCheckedSource(InputSource):
 
     def __post_init__(self) -> None:
         """Check that the column can be in one of the inputs."""
-        places = [location(name) for name in self.inputs]
-        files = [place for place in places if isinstance(place, Path) and place.is_file()]
-        if self.text_column and len(files) == len(places) and all(kind_of(file) not in TABLES for file in files):
-            raise typer.BadParameter(f"expected a table, got {files[0]}", param_hint="--text-column")
+        if self.text_column and all(map(_is_no_table, self.inputs)):
+            raise typer.BadParameter(f"expected a table, got {self.inputs[0]}", param_hint="--text-column")
 
     def items(self) -> Iterator[Item | Failure]:
         """Yield the documents. Of tables that workers read, the driver reads and checks only the first document."""

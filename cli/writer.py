@@ -101,7 +101,7 @@ class Writer:
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
                 _check_ending(path, suffix, option)
-                if lines and path.suffix == ".json":
+                if lines and path.suffix.lower() == ".json":
                     raise typer.BadParameter(
                         f"expected a name that ends in .jsonl for several documents, got {path.name}", param_hint=option
                     )
@@ -271,7 +271,7 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
 
 def is_json_lines(output: str | None) -> bool:
     """Return whether the name of an output asks for one JSON object per line."""
-    return output is not None and output.lower().endswith(".jsonl")
+    return output is not None and output.lower().endswith(".jsonl") and not Path(output).is_dir()
 
 
 def local_path(output: str | None) -> str | None:

@@ -69,6 +69,7 @@ class _MadeBy(Checked):
     parser: str
     encoder: str = ""
     revision: str = ""
+    oracle: str = ""
 
 
 @dataclass(frozen=True)

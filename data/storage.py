@@ -252,7 +252,8 @@ def _below(folder: Path) -> Iterator[Path]:
     """Yield the files below a folder; links to folders are not followed, and folders that cannot be read are named."""
 
     def warn_of(error: OSError) -> None:
-        if error.filename != str(folder) and not Path(error.filename).name.startswith("."):
+        inside = Path(error.filename).relative_to(folder).parts
+        if inside and not any(part.startswith(".") for part in inside):
             message = f"{error.filename}: expected a folder that can be read, got: {error.strerror}; left out"
             warnings.warn(message, InputWarning, stacklevel=2)
 

@@ -169,7 +169,7 @@ class Registry(Generic[T]):
             return
         spec = spec_from_file_location(name, path) if path.suffix == ".py" and path.is_file() else None
         if spec is None or spec.loader is None:
-            found = path if path.is_file() else f"{path}, which does not exist"
+            found = path if path.exists() else f"{path}, which does not exist"
             raise InputError(f"expected a Python file that calls {call}, got {found}")
         known = set(self.registered)
         # `inspect` finds classes and their source by module name.

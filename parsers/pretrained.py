@@ -244,7 +244,8 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         found = encoder.state_dict()
         encoder = Bert(sizes)
         encoder.load_state_dict(found)
-    if _is_causal(encoder):
+    # BERT reads in both directions.
+    if sizes is None and _is_causal(encoder):
         raise WeightsError(
             f"{name}: expected an encoder that reads texts in both directions, got {config.model_type}, whose states "
             "do not depend on later words"

@@ -8,7 +8,8 @@ does not mention the scaling, and the released code has none (`SynthesizerConfig
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 import torch
@@ -17,8 +18,8 @@ from torch import Tensor, nn
 from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import HeadConfig, Prior
 from discsum.errors import InputError
-from discsum.recipes.described import init_fields
-from discsum.recipes.fields import Checked, Count, Dropout, Natural, about, check_value
+from discsum.recipes.described import init_fields, unwrapped
+from discsum.recipes.fields import Checked, Count, Dropout, Natural, about, convert_value
 from discsum.registry import suggestion
 from discsum.scoring import ParameterCount
 
@@ -62,16 +63,11 @@ class SynthesizerConfig(Checked):
                 kinds.append(HEADS.entry(name).options)
             except InputError as error:
                 found.append(f"head: {error}")
-        hints = {name: hint for kind in kinds if kind for name, hint in init_fields(kind).items()}
-        known = [*hints]
+        known = [option.name for kind in kinds if kind for option in fields(kind)]
         unknown = [] if found else [name for name in self.head_options if name not in known]
         if self.mixture and self.head != "mixed":
             found.append(f"mixture: expected none with head {self.head}, got {', '.join(self.mixture)}")
-        for name in self.head_options.keys() & hints.keys():
-            try:
-                check_value(hints[name], self.head_options[name], f"head_options.{name}")
-            except InputError as error:
-                found.append(str(error))
+        found += [problem for kind in kinds if kind for problem in _wrong_options(kind, self.head_options)]
         if not found and not unknown:
             found = HEADS[self.head].problems(self.for_head())
         wanted = f"expected an option of {', '.join(names)} ({', '.join(known) or 'it has none'})"
@@ -80,6 +76,23 @@ class SynthesizerConfig(Checked):
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary, without `head_options` if there are none."""
         return {name: value for name, value in super().to_dict().items() if value or name != "head_options"}
+
+
+def _wrong_options(kind: type, given: Mapping[str, Any]) -> list[str]:
+    """Return the problems of options whose fields are numbers, switches or strings; heads check other types."""
+    try:
+        hints = init_fields(kind)
+    except NameError:
+        # Types that are only imported for type checkers.
+        return []
+    found = []
+    for name in given.keys() & hints.keys():
+        if unwrapped(hints[name])[2] in (bool, int, float, str):
+            try:
+                convert_value(hints[name], given[name], f"head_options.{name}")
+            except InputError as error:
+                found.append(str(error))
+    return found
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,9 @@ def oracle_labels(
     if edu_only and heads is not None:
         above = group_heads(np.asarray(heads), group)
         heads = np.where(above == np.arange(len(first)), -1, above)
-    chosen = [*oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))]
-    if len({*chosen} & {*range(len(first))}) < len(chosen):
+    found = oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))
+    chosen = [] if found is None else np.asarray(found).ravel().tolist()
+    if found is None or len({*chosen} & {*range(len(first))}) < len(chosen):
         raise InputError(f"{name}: expected different indices of {len(first)} units from the oracle, got {chosen[:9]}")
     return np.isin(group, chosen).astype(np.int8)
 

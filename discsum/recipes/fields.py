@@ -115,6 +115,15 @@ def convert(cls: type[Kind], data: Any, source: str = "") -> Kind:
     return made  # type: ignore[no-any-return]
 
 
+def convert_value(hint: Any, value: Any, name: str) -> Any:
+    """Return a value converted to the type `hint` as a recipe's field is; errors as in `check_value`."""
+    wrong: list[str] = []
+    found = _value(hint, value, name, wrong)
+    if wrong:
+        raise InputError("; ".join(wrong))
+    return found
+
+
 def check_value(hint: Any, value: Any, name: str) -> None:
     """Raise `InputError` for a value that is not of the type `hint` or out of range; strings are not numbers here."""
     wrong: list[str] = []

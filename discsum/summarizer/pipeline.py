@@ -73,8 +73,8 @@ class SummaryPipeline:
         most, words = self.policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
         if most is not None and words > most:
             warnings.warn(
-                f"{document.id or 'text'}: words: expected at most {most}, got {words}, because the best single unit "
-                f"of {summary.model} is longer",
+                f"{document.id or 'text'}: expected at most {most} in words, got {words}, because no unit of "
+                f"{summary.model} fits, with those selected along with it",
                 InputWarning,
                 stacklevel=2,
             )

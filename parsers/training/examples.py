@@ -123,7 +123,6 @@ class GoldExamples:
         # All are in memory.
         self.blocks: NDArray[np.int64] = np.zeros((len(self._examples), 2), dtype=np.int64)
         _warn_of_unknown(self._examples, tokenizer)
-        _warn_of_memory(self.documents)
 
     @property
     def digest(self) -> str:
@@ -178,7 +177,7 @@ def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
         )
 
 
-def _warn_of_memory(documents: Sequence[Document]) -> None:
+def warn_of_memory(documents: Sequence[Document]) -> None:
     """Warn of a document whose chart takes much memory; the chart loss keeps a number for every split of every span."""
     longest = max(documents, key=lambda document: len(document.edus), default=None)
     count = 0 if longest is None else len(longest.edus)

@@ -73,14 +73,22 @@ class Splits:
         """Return splits with the digests of their documents."""
         return cls(sentences, names, {name: _digest(documents[name]) for own in names.values() for name in own})
 
-    def knows(self, documents: Mapping[str, Document]) -> bool:
-        """Return whether at least one document of the splits is there with the same text.
+    def knows(self, found: TreeFolder, *, listed: bool) -> bool:
+        """Return whether these are the documents of a folder, of which some may be missing.
 
-        Splits of an earlier version, which have no digests, must all be there.
+        Most of the texts must be the same if the folder has splits of its own (`listed`), otherwise one. Splits of an
+        earlier version, which have no digests, go by names: all must be there, or one.
         """
         if not self.texts:
-            return all(name in documents for own in self.names.values() for name in own)
-        return any(name in documents and _digest(documents[name]) == text for name, text in self.texts.items())
+            names, there = (
+                {name for own in self.names.values() for name in own},
+                found.documents.keys() | found.left_out,
+            )
+            return names <= there if listed else bool(names & there)
+        same = sum(
+            name in found.documents and _digest(found.documents[name]) == text for name, text in self.texts.items()
+        )
+        return 2 * same > len(self.texts) if listed else same > 0
 
     def write(self, folder: Path) -> None:
         """Write the splits to a parser's folder."""
@@ -283,7 +291,7 @@ def _documents_of(
     if split == ALL:
         return list(found.documents.values())
     listing = folder / LISTING
-    if trained is not None and trained.knows(found.documents):
+    if trained is not None and trained.knows(found, listed=listing.is_file()):
         names, source = trained.names, locate(parser) / KEPT
         remedy = (
             f"name the treebank that {parser} was trained on, with all its documents, or measure on all of {folder} "

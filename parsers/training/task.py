@@ -19,9 +19,10 @@ from discsum.errors import InputError, InputWarning
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import longest_window, pretrained_encoder
+from discsum.parsers.structure import DESIGNS
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.evaluation import evaluate_parser, format_figures
-from discsum.parsers.training.examples import Example, GoldExamples, HeldOut, digest, label_set
+from discsum.parsers.training.examples import Example, GoldExamples, HeldOut, digest, label_set, warn_of_memory
 from discsum.parsers.training.losses import LossSums, ParserBatch, ParserObjective, make_batch
 from discsum.parsers.training.pseudo_labels import pseudo_label, separate_paragraphs, shuffled_cycle, truncate
 from discsum.parsers.training.recipe import ParserRecipe
@@ -98,6 +99,8 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             )
         self.tokenizer, labels = pretrained.tokenizer, label_set(train)
         super().__init__(recipe, GoldExamples(train, self.tokenizer, labels), HeldOut(dev))
+        if DESIGNS[recipe.network.design].learns_distributions:
+            warn_of_memory(self.train.documents)
         self.dev, self.name, self.notes = dev, name, notes
         given = treebank or Treebank("gum", [*train], [*dev])
         self.treebank = replace(given, train=[*self.train.documents])

@@ -289,6 +289,12 @@ def test_the_column_of_a_text_file(discsum, tmp_path):
     assert f"--text-column: expected a table, got {path}" in " ".join(result.err.split())
 
 
+@pytest.mark.parametrize("options", [[], ["--text-column", "body"]])
+def test_an_input_that_is_no_path_fails_alone(parse, article, options):
+    result = parse(article, "n" * 300, "file://host/x", *options)
+    assert (result.code, "== article" in result.out) == (3, True), result.err
+
+
 def test_misspelt_parsers_are_compared_with_parsers(discsum, tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("It rained.")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discsum.data.manifest import _MadeBy
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.errors import InputError
 from discsum.oracles import ORACLES, oracle_labels
@@ -93,11 +94,11 @@ def test_what_cannot_be_done_is_named():
             oracle_labels("bertsum", UNITS, REFERENCE, k)
 
 
-@pytest.mark.parametrize("chosen", [[0, 1, 1], [99], [-1], ["a"]])
+@pytest.mark.parametrize("chosen", [[0, 1, 1], [99], [-1], ["a"], None])
 def test_oracles_that_return_no_indices(monkeypatch, chosen):
     monkeypatch.setattr(ORACLES, "registered", dict(ORACLES.registered))
     ORACLES.register("mine", lambda units, references, k: chosen, units=2)
-    with pytest.raises(InputError, match=r"mine: expected different indices of \d units from the oracle, got \["):
+    with pytest.raises(InputError, match=r"mine: expected different indices of \d units from the oracle, got "):
         oracle_labels("mine", UNITS, REFERENCE)
 
 
@@ -116,5 +117,6 @@ def test_the_code_of_an_oracle_is_part_of_what_made_a_dataset(monkeypatch, tmp_p
         ORACLES.register_file(path)
         found.append(makers(replace(recipe, oracle=f"mine{number}")))
     assert "oracle" not in found[0]
+    assert _MadeBy.from_dict(found[1]).to_dict().items() >= found[1].items()
     assert [made["oracle"].split()[0] for made in found[1:]] == ["mine.py:mine0", "mine.py:mine1"]
     assert found[1]["oracle"].split()[1] != found[2]["oracle"].split()[1]

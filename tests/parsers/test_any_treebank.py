@@ -256,11 +256,11 @@ def test_a_document_without_subwords_of_its_own_is_left_out(tokenizer):
         GoldExamples([bad], tokenizer, [("NN", "a")])
 
 
-def test_a_document_whose_chart_is_large_is_named(tokenizer, monkeypatch):
+def test_a_document_whose_chart_is_large_is_named(monkeypatch):
     monkeypatch.setattr(examples, "LARGEST_CHART", 2)
     document = Document.from_edu_texts(["the mill", "stopped."], RSTTree(2, [Node(0, 1, 0, "NN", "a")]), id="long")
     with pytest.warns(InputWarning, match=r"long: a training chart over its 2 EDUs takes some 0 GiB of memory"):
-        GoldExamples([document], tokenizer, [("NN", "a")])
+        examples.warn_of_memory([document])
 
 
 @pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
