@@ -30,7 +30,7 @@ def completed(line, code=COMMAND):
         ("discsum parse --sentences n", ["nltk", "newline"]),
         (
             "discsum train parser-gum-",
-            ["parser-gum-first", "parser-gum-large", "parser-gum-large-first", "parser-gum-open"],
+            ["parser-gum-first", "parser-gum-large", "parser-gum-open"],
         ),
         ("discsum train small-bart/kl", ["small-bart/kl", "small-bart/kl-tree"]),
         ("discsum evaluate lead or", ["oracle"]),

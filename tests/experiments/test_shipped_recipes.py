@@ -210,11 +210,13 @@ def test_every_row_of_faster_encoders_has_a_recipe(folder):
             assert recipe.target_tokens == 100
 
 
-def test_a_teacher_reads_the_first_texts_of_its_student():
-    *others, news = read_recipe("parser-gum-large")["texts"]
-    *same, more = read_recipe("parser-gum-first")["texts"]
-    assert (others, news["path"]) == (same, more["path"])
-    assert news["last"] < more["last"]
+def test_both_students_learn_from_the_same_teachers_and_texts():
+    first, last, large = (read_recipe(name) for name in ("parser-gum-first", "parser-gum", "parser-gum-large"))
+    assert first["teachers"] == last["teachers"] == [f"runs/parser-gum-large-{seed}/best" for seed in (1, 2, 3)]
+    assert first["texts"] == last["texts"]
+    assert last["start"] == "runs/parser-gum-first/best"
+    # The teachers learn from gold trees alone.
+    assert (large["teachers"], large["texts"]) == ([], [])
 
 
 def test_the_open_parser_leaves_out_the_genres_that_are_not_for_commercial_use():
