@@ -43,7 +43,7 @@ class SummarizerConfig(Checked):
         block_trigrams: Default for trigram blocking, as in validation.
         redundancy: Default penalty for repetition, as in validation; see `Policy`.
         brevity: Default penalty for length, as in validation; see `Policy`.
-        fingerprint: Fingerprint of the parser, set on saving; scores are only valid with this parser.
+        fingerprint: Fingerprint of the model's parser, set on saving; scores are only valid with this parser.
         vectors_folder: In a saved model, the folder of a local Hugging Face encoder, relative to the model's folder.
     """
 

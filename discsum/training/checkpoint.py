@@ -20,7 +20,7 @@ from discsum.recipes.fields import differences
 
 LAST = "last.safetensors"
 # Fields that change the model card but not the run.
-_CARD_ONLY = ("license",)
+CARD_ONLY = ("license",)
 
 
 def save_checkpoint(
@@ -83,7 +83,8 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start again") from error
     if not state.keys() >= {"data", "log", "task"}:
         raise WeightsError(f"{path}: expected a checkpoint of this version, got an older one; delete it to start again")
-    changed = differences(*({**fields, **dict.fromkeys(_CARD_ONLY)} for fields in (there, recipe)))
+    kept, given = ({key: value for key, value in one.items() if key not in CARD_ONLY} for one in (there, recipe))
+    changed = differences(kept, given)
     if changed:
         raise InputError(
             f"{folder}: expected a run of this recipe, found one of another recipe ({changed}); choose another folder"

@@ -17,7 +17,7 @@ import torch
 from discsum.errors import DiscsumError, InputError
 from discsum.files import clear_unfinished, replacing
 from discsum.training.best_weights import BestWeights
-from discsum.training.checkpoint import earlier_state, load_checkpoint, save_checkpoint
+from discsum.training.checkpoint import CARD_ONLY, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.sampling import Batches
 from discsum.training.schedule import plateau_factor, rate_factor, update_average
 from discsum.training.task import LogEntry, Step, TrainingTask
@@ -73,6 +73,8 @@ class TrainingLoop:
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
             self.log = [LogEntry(**entry) for entry in state["log"]]
+        there = recipe.to_dict() if state is None else state["recipe"]
+        self._other_card = any(there.get(field) != getattr(recipe, field, None) for field in CARD_ONLY)
         self._weights = BestWeights(folder, {} if state is None else state.get("best_sums", {}))
         if self.accelerator.is_main_process:
             self._weights.recover()
@@ -130,6 +132,8 @@ class TrainingLoop:
         if main:
             # Not in the others, whose checksums date from the start of the run.
             self._weights.check(self.best.steps)
+            if self._other_card:
+                self._weights.write_card(self.task.card(self.log, self.best))
         return self.best
 
     def _check_together(self) -> None:

@@ -30,6 +30,7 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "segmenter": [(BoundaryTagger, "_tag")],
     "pooling": [(edu_vectors.EDUEncoder, "pool")],
     "LSTM": [(edu_vectors, "run_in_pieces")],
+    "Transformer": [(edu_vectors.EDUEncoder, "_attended")],
     "lexical bags": [(network, "lexical_bags")],
     "split factors": [(scores.SplitScorer, "forward")],
     "split scores": [(scores.SplitScores, "charts")],

@@ -24,7 +24,16 @@ def test_a_folder_with_another_run_is_refused(data, parser_folder, tmp_path):
     trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
     with pytest.raises(InputError, match=r"one of another recipe \(seed 1 there and 2 here\)"):
         trainer(data, parser_folder, tmp_path / "run", epochs=1, seed=2)
-    # The licence changes the card alone.
+
+
+def test_another_licence_changes_the_card_alone(data, parser_folder, tmp_path):
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    weights = (tmp_path / "run" / "best" / "model.safetensors").read_bytes()
+    resumed = trainer(data, parser_folder, tmp_path / "run", epochs=1, license="mit")
+    assert resumed.finished
+    resumed.run(lambda line: None)
+    assert "license: mit" in (tmp_path / "run" / "best" / "README.md").read_text(encoding="utf-8")
+    assert (tmp_path / "run" / "best" / "model.safetensors").read_bytes() == weights
     assert trainer(data, parser_folder, tmp_path / "run", epochs=1, license="mit").finished
 
 
