@@ -70,6 +70,7 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
 
     Raises:
         InputError: The folder has a run of another recipe; the message names the fields that differ.
+            Those of `CARD_ONLY` may differ.
         WeightsError: The file is not a checkpoint.
     """
     path = folder / LAST

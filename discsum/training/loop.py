@@ -73,8 +73,9 @@ class TrainingLoop:
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
             self.log = [LogEntry(**entry) for entry in state["log"]]
-        there = recipe.to_dict() if state is None else state["recipe"]
-        self._other_card = any(there.get(field) != getattr(recipe, field, None) for field in CARD_ONLY)
+        self._card_is_old = state is not None and any(
+            state["recipe"].get(field) != recipe.to_dict().get(field) for field in CARD_ONLY
+        )
         self._weights = BestWeights(folder, {} if state is None else state.get("best_sums", {}))
         if self.accelerator.is_main_process:
             self._weights.recover()
@@ -132,7 +133,8 @@ class TrainingLoop:
         if main:
             # Not in the others, whose checksums date from the start of the run.
             self._weights.check(self.best.steps)
-            if self._other_card:
+            if self._card_is_old:
+                # No validation has written it since, if the run had finished before.
                 self._weights.write_card(self.task.card(self.log, self.best))
         return self.best
 
