@@ -17,6 +17,15 @@ from discsum.errors import InputError
 class GroupedCommand(TyperCommand):
     """A command whose plain-text help has a section for each `rich_help_panel`, like Rich's help."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments; add the value to typer's errors about numbers, which name only the expected type."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            for problem in getattr(error.__cause__, "errors", list)()[:1]:
+                error.message += f", got {problem['input']!r}"
+            raise
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options without a panel, and the panels in order of their first options."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}

@@ -23,6 +23,8 @@ from discsum.files import clear_unfinished, replacing
 from discsum.format_registry import suffix as format_suffix
 from discsum.format_registry import writable
 
+# Endings of pictures and print formats, which no format writes.
+_PICTURES = (".gif", ".jpeg", ".jpg", ".pdf", ".png", ".webp")
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -261,11 +263,15 @@ class Writer:
 def _check_ending(path: Path, suffix: str, option: str) -> None:
     """Raise `BadParameter` if a file's name has the ending of a format other than the one written."""
     same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
-    if path.suffix.lower() in {*map(format_suffix, writable()), *TABLES} - same:
+    ending = path.suffix.lower()
+    remedy = ""
+    if ending in _PICTURES:
+        remedy = "change the ending; of pictures, only SVG is written (parse --format svg)"
+    elif ending in {*map(format_suffix, writable()), *TABLES} - same:
+        remedy = "choose the format of that ending (--format or --json), or change it"
+    if remedy:
         raise typer.BadParameter(
-            f"expected a file name that ends in {suffix}, got {path.name}; choose the format of that ending "
-            "(--format or --json), or change it",
-            param_hint=option,
+            f"expected a file name that ends in {suffix}, got {path.name}; {remedy}", param_hint=option
         )
 
 

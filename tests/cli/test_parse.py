@@ -101,6 +101,19 @@ def test_a_name_of_another_format(parse, article, tmp_path, options, name):
     assert not (tmp_path / name).exists()
 
 
+@pytest.mark.parametrize("value", ["many", "0"])
+def test_errors_about_numbers_name_the_value(parse, article, value):
+    result = parse(article, "--batch-size", value)
+    assert (result.code, "--batch-size" in result.err) == (2, True)
+    # "got '0'" comes from Discsum; versions of typer before 0.26 name the value themselves.
+    assert f"got '{value}'" in result.err or f"'{value}' is not" in result.err or f"{value} is not" in result.err
+
+
+def test_a_name_of_a_picture(parse, article, tmp_path):
+    result = parse(article, "-f", "svg", "-o", tmp_path / "out.png")
+    assert (result.code, "ends in .svg, got out.png; change the ending" in " ".join(result.err.split())) == (2, True)
+
+
 def test_names_that_collide_are_reported_and_not_overwritten(parse, article, tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "article.txt").write_text("The mill broke.")

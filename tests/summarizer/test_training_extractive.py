@@ -196,6 +196,8 @@ def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
         trainer(data, parser_folder, tmp_path / "fourth", start=str(frozen / "best"), **changes)
     with pytest.raises(InputError, match="encoder_window: expected no window if units are not encoded during training"):
         recipe(parser_folder, encoder_window=64)
+    with pytest.raises(InputError, match=r"read_units: expected at most synthesizer.max_units, 512, got 600"):
+        recipe(parser_folder, read_units=600)
     with pytest.raises(InputError, match="start: expected a summarizer on discourse vectors"):
         trainer(data, parser_folder, tmp_path / "fifth", start=str(best), vectors="discourse")
 

@@ -86,6 +86,9 @@ class SummarizerRecipe(RunRecipe):
             found.append(f"validation_metric: expected one or more of {names} joined by +, got {given!r}")
         if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.unit != "edu":
             found.append(f"oracle: expected {self.oracle} with unit edu only")
+        limit = self.synthesizer.max_units
+        if self.read_units is not None and self.read_units > limit:
+            found.append(f"read_units: expected at most synthesizer.max_units, {limit}, got {self.read_units}")
         if self.encoder_window is not None and not self.encodes:
             found.append(
                 "encoder_window: expected no window if units are not encoded during training (encoder_layers, "
