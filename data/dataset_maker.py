@@ -14,6 +14,7 @@ from discsum.candidates import Candidates
 from discsum.data.failures import Failure
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
+from discsum.data.records import Origin
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import SHARD
 from discsum.data.shards import Record, schema, unwritable, write_shard
@@ -76,10 +77,10 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         parsed = ensure_parsed(entries, lambda: self.parser, keep=keep)
         return [self._record(pair, item) for pair, item in zip(entries, parsed, strict=True)]
 
-    def write(self, path: Location, made: Sequence[Record], failures: Sequence[Failure]) -> None:
+    def write(self, path: Location, made: Sequence[Record], failures: Sequence[Failure], origin: Origin) -> None:
         """Write a Parquet file and its record."""
         columns = schema(self.recipe.units, self.recipe.encoder != "none", self.recipe.oracle != UNLABELLED)
-        write_shard(path, made, failures, columns, self.digest)
+        write_shard(path, made, failures, columns, origin)
 
     @cached_property
     def parser(self) -> Parser:

@@ -17,7 +17,7 @@ from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
-from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows
+from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows, row_id
 from discsum.errors import DiscsumError, InputError, InputWarning, message_of
 from discsum.files import read_at_most, read_up_to
 from discsum.format_registry import suffixes
@@ -298,5 +298,5 @@ def item_of(
     except DiscsumError as error:
         return Failure(source, str(error))
     if name in (None, ""):
-        name = f"{Path(path.name.removesuffix('.gz')).stem}-{label}"
+        name = row_id(path, label)
     return Item(str(name), source, text, document)

@@ -17,6 +17,8 @@ LOCK = ".lock"
 LOCKS = ".locks"
 # Seconds to wait for a lock that other parts hold only to begin: enough for a thousand parts that start together.
 MOMENT = 30.0
+# Seconds to wait for the lock of a part, which another run may hold to test whether the part is at work.
+BRIEF = 1.0
 
 
 @contextmanager
@@ -43,7 +45,7 @@ def part_lock(folder: Location, part: str, begin: Callable[[], bool], *, wait: b
 
     Args:
         folder: Folder of a dataset.
-        part: Name of the part, as of `part_name`.
+        part: Name of the part, as of `part_lock_name`.
         begin: Claims the folder. On a disk, parts begin one after another, so that they do not take each other's locks
             for those of another recipe, and only one writes the recipe.
         wait: Whether to wait for another run that has locked the folder or the part.
@@ -117,5 +119,5 @@ def _check_parts(folder: Location, *, wait: bool) -> None:
         remove(locks)
         return
     for path in sorted(folder.glob(f"{LOCK}-*")):
-        with locked(path, folder, wait=wait, seconds=MOMENT):
+        with locked(path, folder, wait=wait, seconds=BRIEF):
             pass

@@ -8,15 +8,15 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from warnings import warn
 
-from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest
-from discsum.data.shard_names import is_part, is_shard
+from discsum.data.manifest import MANIFEST, Manifest, made_by_discsum
+from discsum.data.shard_names import is_part
 from discsum.data.storage import Location, Stored, is_pattern, parts_of, sizes_in, stored, visible
 from discsum.errors import InputError, InputWarning
 
 
 def has_parts(folder: Location) -> bool:
     """Return whether `discsum parse --shards` or `extract --shards` writes, or wrote, parts into a folder."""
-    return any(map(is_part, _names(folder)))
+    return made_by_discsum(folder) and any(map(is_part, sizes_in(folder)))
 
 
 def shard_files(folder: Location) -> list[Location] | None:
@@ -25,10 +25,9 @@ def shard_files(folder: Location) -> list[Location] | None:
     Raises:
         InputError: The folder is not finished, or a file is missing.
     """
-    # Other folders may have a `manifest.json` of their own.
-    names = _names(folder)
-    if FAILURES not in names and not any(map(is_shard, names)):
+    if not made_by_discsum(folder):
         return None
+    names = sizes_in(folder)
     files = [shard.file for shard in Manifest.read(folder, None).shards]
     missing = [name for name in files if name not in names]
     if missing:
@@ -83,15 +82,3 @@ def _links(folder: Path) -> list[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(place, name) for name in folders if Path(place, name).is_symlink()]
     return sorted(found)
-
-
-def made_by_discsum(folder: Location) -> bool:
-    """Return whether a run of discsum left its recipe or manifest in a folder."""
-    return any((folder / name).is_file() for name in (RECIPE, MANIFEST))
-
-
-def _names(folder: Location) -> Collection[str]:
-    """Return the names of the files in a folder that discsum made; empty for any other folder."""
-    if not made_by_discsum(folder):
-        return ()
-    return sizes_in(folder).keys()

@@ -201,7 +201,7 @@ def digest_of(recipe: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
-def part_name(part: Part, recipe: dict[str, Any]) -> str:
+def part_lock_name(part: Part, recipe: dict[str, Any]) -> str:
     """Return the name of a part's lock.
 
     It has the recipe's digest: parts that are started again together with a corrected recipe must not take each other
@@ -244,6 +244,21 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
     if not finished and (found is None or changed):
         write_recipe(folder, recipe)
     return not finished
+
+
+def made_by_discsum(folder: Location) -> bool:
+    """Return whether a folder has the recipe or the manifest of a run of discsum, readable or not."""
+    return any(_is_own(folder / name) for name in (RECIPE, MANIFEST))
+
+
+def _is_own(path: Location) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        return MARKS[path.name] <= read_object(path, InputError, LARGEST).keys()
+    except InputError:
+        # Whoever reads the folder gets the error.
+        return True
 
 
 def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
@@ -296,13 +311,14 @@ def _check_unclaimed(folder: Location) -> None:
     """Raise `InputError` if a folder without a recipe has a file that a run would overwrite."""
     names = sizes_in(folder)
     shards = [name for name in names if is_shard(name)]
-    # Shards that discsum made have records until their folder is finished, and after that a `failures.jsonl`.
-    alone = [] if FAILURES in names else [name for name in shards if record_name(name) not in names]
+    # Shards that discsum made have records until their folder is finished.
+    alone = [name for name in shards if record_name(name) not in names]
     if FAILURES in names and not shards:
         alone = [FAILURES]
     if alone:
         raise InputError(
-            f"{folder / min(alone)}: expected no file of this name in a new folder, found one; {ELSEWHERE}"
+            f"{folder / min(alone)}: expected no file of this name in a new folder, found one, which discsum would "
+            f"overwrite; {ELSEWHERE}"
         )
 
 

@@ -18,7 +18,7 @@ from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import count_rows, find_column, read_rows
+from discsum.data.tables import count_rows, find_column, read_rows, row_id
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -153,7 +153,7 @@ class PairSource:
 
     def pair_of(self, table: Location, row: Row) -> Pair | Failure:
         """Return the pair of a row of a table that workers read, or a `Failure`."""
-        return self.pair(row.source, f"{table.stem}-{row.label}", row.content)
+        return self.pair(row.source, row_id(table, row.label), row.content)
 
     def columns(self, row: dict[str, Any]) -> list[str]:
         """Return the columns of text and summary.
@@ -188,7 +188,7 @@ class PairSource:
             check_unchanged(file)
             rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes, columns=self.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
-                yield source, f"{file.path.stem}-{number}", row
+                yield source, row_id(file.path, str(number)), row
 
     def _dataset(self) -> Any:
         with needs("datasets"):

@@ -12,7 +12,7 @@ from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_files import check_parquet, content_of, part_name
-from discsum.data.records import commit
+from discsum.data.records import Origin, commit
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import FORMATS, JSON_LINES, PARQUET
 from discsum.data.shard_run import ShardJob
@@ -71,9 +71,11 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
                 check_parquet(row, self.command)
         return made
 
-    def write(self, path: Location, made: Sequence[dict[str, Any]], failures: Sequence[Failure]) -> None:
+    def write(
+        self, path: Location, made: Sequence[dict[str, Any]], failures: Sequence[Failure], origin: Origin
+    ) -> None:
         """Write a part and its record."""
-        commit(path, content_of(made, self.division.shard_format, self.command), len(made), failures, self.digest)
+        commit(path, content_of(made, self.division.shard_format, self.command), len(made), failures, origin)
 
 
 def part_job(

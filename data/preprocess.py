@@ -13,7 +13,7 @@ from discsum.data.preprocess_recipe import OWN, PreprocessRecipe, makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location
-from discsum.data.tasks import shards_of
+from discsum.data.tasks import check_unit, shards_of
 from discsum.errors import InputError
 
 
@@ -30,11 +30,14 @@ def preprocess_job(
         recipe: Options of the dataset.
 
     Raises:
-        InputError: `pairs` is an iterator, which would be exhausted after the first use.
+        InputError: `pairs` is an iterator, which would be exhausted after the first use; or shards sized in bytes, but
+            workers cannot read the texts themselves.
         WeightsError: No such parser or encoder.
     """
     if isinstance(pairs, Iterator):
         raise InputError("pairs: expected a list, or what PairSource.pairs returns, got an iterator; make a list of it")
+    tables = pairs.tables() if isinstance(pairs, Pairs) else None
+    check_unit(recipe.shard_unit, tables)
     made_by = makers(recipe)
     elsewhere = replace(recipe, parser=absolute(recipe.parser), encoder=absolute(recipe.encoder, OWN))
 
@@ -42,7 +45,6 @@ def preprocess_job(
         return DatasetMaker(place, digest, made_by, device, elsewhere)
 
     whole = recipe.to_dict() | {"documents": source, "made_by": made_by}
-    tables = pairs.tables() if isinstance(pairs, Pairs) else None
 
     def shards() -> Iterator[Iterable[Pair | Failure]]:
         return shards_of(pairs, recipe.shard, recipe.shard_unit, tables)

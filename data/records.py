@@ -24,6 +24,19 @@ TOGETHER = 256
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What a shard was made from, as digests.
+
+    Attributes:
+        recipe: Digest of everything that the folder's content depends on.
+        entries: Digest of the shard's own documents; empty if unknown.
+    """
+
+    recipe: str
+    entries: str = ""
+
+
+@dataclass(frozen=True)
 class ShardRecord(Checked):
     """The record that is written beside a shard once the shard is complete.
 
@@ -33,8 +46,9 @@ class ShardRecord(Checked):
         documents: Number of its documents.
         failed: Number of documents that failed.
         width: Size of a unit vector; 0 without vectors.
-        recipe: Digest of everything that the folder's content depends on.
+        recipe: As in `Origin`.
         failures: Lines of `failures.jsonl` for the documents that failed.
+        entries: As in `Origin`; empty after a finished folder was reopened.
     """
 
     sha256: str
@@ -44,6 +58,7 @@ class ShardRecord(Checked):
     width: Natural
     recipe: str
     failures: str = ""
+    entries: str = ""
 
     def problems(self) -> list[str]:
         """Return a problem unless each failure has a line."""
@@ -61,7 +76,7 @@ def record_file(shard: Location) -> Location:
 
 
 def commit(
-    path: Location, content: bytes, documents: int, failures: Sequence[Failure], recipe: str, *, width: int = 0
+    path: Location, content: bytes, documents: int, failures: Sequence[Failure], origin: Origin, *, width: int = 0
 ) -> None:
     """Write a shard, and then its record, so that a shard with a record is complete.
 
@@ -70,12 +85,13 @@ def commit(
         content: Content of the shard.
         documents: Number of its documents.
         failures: The documents that failed.
-        recipe: Digest of everything that the folder's content depends on.
+        origin: What it was made from.
         width: Size of a unit vector; 0 without vectors.
     """
     write_bytes(path, content)
     checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
-    ShardRecord(checksum, len(content), documents, len(failures), width, recipe, lines).write(path)
+    counts = documents, len(failures), width
+    ShardRecord(checksum, len(content), *counts, origin.recipe, lines, origin.entries).write(path)
 
 
 @dataclass(frozen=True)
@@ -102,12 +118,12 @@ class Listing:
         """Return whether there is a shard of that name, whatever its state."""
         return shard in self.sizes
 
-    def record(self, shard: str, recipe: str, *, verify: bool = False) -> ShardRecord:
+    def record(self, shard: str, origin: Origin, *, verify: bool = False) -> ShardRecord:
         """Return the record of an existing shard, after comparing the shard with it.
 
         Args:
             shard: File name of the shard.
-            recipe: Digest of everything that the folder's content depends on.
+            origin: What it should be made from.
             verify: Whether to compare the checksum too, which reads the whole shard.
 
         Raises:
@@ -118,8 +134,14 @@ class Listing:
         if content is None:
             raise InputError(f"{path}: expected its record in {file.name}, found no such file")
         record = checked_fields(ShardRecord, parse_object(content, str(file), InputError), file, InputError)
-        if record.recipe != recipe:
+        if record.recipe != origin.recipe:
             raise InputError(f"{path}: expected a shard of this recipe, found one of another recipe")
+        if record.entries and origin.entries and record.entries != origin.entries:
+            # A table that could not be read, perhaps only for a moment, moves all later documents to other shards.
+            raise InputError(
+                f"{path}: expected a shard of the documents that this run reads, found one of others, made when an "
+                "input could not be read, or could still be read"
+            )
         if record.size != self.sizes[shard]:
             raise InputError(f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}")
         if verify and (fault := fault_of(path, record.sha256)):

@@ -42,8 +42,10 @@ class RunOptions:
         """Check the options.
 
         Raises:
-            InputError: A number of workers is given with an engine that has its own.
+            InputError: No worker, or a number of workers with an engine that has its own.
         """
+        if self.workers < 1:
+            raise InputError(f"workers: expected at least 1, got {self.workers}")
         if not isinstance(self.engine, str) and self.workers != 1:
             raise InputError(
                 f"workers: expected none with an engine object, which has its own workers, got {self.workers}"

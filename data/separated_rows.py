@@ -76,6 +76,11 @@ def separated_rows(
         except csv.Error as error:
             if faults.open:
                 raise InputError(f"{path}:{faults.line}: {faults.reason}; {LOST}") from error
+            # The module csv has no class or code for this error.
+            if "field limit" in str(error):
+                raise InputError(
+                    f"{source}: expected fields of at most {largest:,} characters, got a longer one; {RAISE}; {LOST}"
+                ) from error
             raise InputError(
                 f"{source}: expected a record with fields quoted as in CSV, got: {error}; {LOST}"
             ) from error

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from discsum.batches import batches, failing_alone
+from discsum.data.divided_tables import SlicedDocuments
 from discsum.data.engines.base import Step
 from discsum.data.failures import Failure
+from discsum.data.records import Origin
+from discsum.data.slices import key_of
 from discsum.data.storage import Location
 from discsum.devices import check_device
 from discsum.errors import DiscsumError, InputError
@@ -28,9 +32,22 @@ class ShardTask(Generic[Entry]):
     name: str
     entries: Iterable[Entry | Failure]
 
+    @property
+    def digest(self) -> str:
+        """A digest of the documents: of their ids and texts, or of the slices of tables that a worker will read."""
+        if isinstance(self.entries, SlicedDocuments):
+            keys = [key_of(part) for part in self.entries.slices]
+        else:
+            keys = [_key(entry) for entry in self.entries]
+        return hashlib.sha256(repr(keys).encode()).hexdigest()
+
     def __str__(self) -> str:
         """Return the file name."""
         return self.name
+
+
+def _key(entry: Any) -> tuple[str, ...]:
+    return (entry.source,) if isinstance(entry, Failure) else (entry.id, entry.text)
 
 
 @dataclass(frozen=True)
@@ -78,7 +95,7 @@ class ShardMaker(ABC, Generic[Entry, Made]):
                 else:
                     done.append(made)
             step(len(batch))
-        self.write(self.folder / task.name, done, failures)
+        self.write(self.folder / task.name, done, failures, Origin(self.digest, task.digest))
 
     @cached_property
     def version_mismatch(self) -> str:
@@ -121,5 +138,5 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         """
 
     @abstractmethod
-    def write(self, path: Location, made: Sequence[Made], failures: Sequence[Failure]) -> None:
+    def write(self, path: Location, made: Sequence[Made], failures: Sequence[Failure], origin: Origin) -> None:
         """Write a shard and its record."""

@@ -26,16 +26,16 @@ from discsum.data.manifest import (
     check_sums,
     digest_of,
     faults_of,
-    part_name,
+    part_lock_name,
 )
 from discsum.data.parts import WHOLE, Part
-from discsum.data.records import Listing, ShardRecord
+from discsum.data.records import Listing, Origin, ShardRecord
 from discsum.data.remote import RemotePath
 from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
 from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
-from discsum.errors import InputError
+from discsum.errors import DiscsumError, InputError
 from discsum.persistence import CONFIG
 
 # One worker in this process.
@@ -114,7 +114,7 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
     """
     _check_reached(job.folder, options)
     run = _Run(job, part, options)
-    name = part_name(part, job.recipe)
+    name = part_lock_name(part, job.recipe)
     with part_lock(job.folder, name, lambda: begin(job.folder, job.recipe, in_parts=True), wait=options.wait) as begun:
         if begun:
             run.make()
@@ -184,6 +184,7 @@ class _Run:
         self._job, self._part, self._options = job, part, options
         self._digest = digest_of(job.recipe)
         self._done = self._skipped = 0
+        self._all_drawn = False
 
     def make(self) -> None:
         """Make the shards that are missing or damaged."""
@@ -191,6 +192,9 @@ class _Run:
         maker = self._job.maker(self._job.folder.absolute(), self._digest, self._options.device)
         for _ in self._options.chosen_engine().results_of(maker, self._told(), self._step):
             pass
+        if not self._all_drawn:
+            # Otherwise the manifest would lack the shards that an engine has not asked for.
+            raise DiscsumError("expected the engine to do all tasks, it ended before it had drawn the last one")
 
     def check_all_there(self) -> None:
         """Raise `InputError` if shards are missing or damaged; the message names them."""
@@ -213,10 +217,11 @@ class _Run:
             if not self._part.has(number):
                 continue
             self.own += 1
-            name = self._job.name(number)
-            if name in listing:
+            task = ShardTask(self._job.name(number), entries)
+            if task.name in listing:
+                origin = Origin(self._digest, task.digest)
                 try:
-                    record = listing.record(name, self._digest, verify=self._options.verify)
+                    record = listing.record(task.name, origin, verify=self._options.verify)
                 except InputError as error:
                     self.faults.append(str(error))
                 else:
@@ -226,7 +231,8 @@ class _Run:
                     self._options.skip(self._skipped)
                     self._step(documents)
                     continue
-            yield ShardTask(name, entries)
+            yield task
+        self._all_drawn = True
 
     def _told(self) -> Iterator[ShardTask[Any]]:
         """Yield the pending shards, and warn about those that are damaged."""
@@ -295,7 +301,7 @@ def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
     try:
         if name not in listing:
             raise InputError(f"{listing.folder / name}: expected a shard, found none")
-        return listing.record(name, digest)
+        return listing.record(name, Origin(digest))
     except InputError as error:
         raise InputError(f"{error}; start again") from error
 

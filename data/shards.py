@@ -15,7 +15,7 @@ from discsum.data.columns import DOCUMENT
 from discsum.data.failures import Failure
 from discsum.data.manifest import REMEDY, Manifest, digest_of
 from discsum.data.pairs import Pair
-from discsum.data.records import commit
+from discsum.data.records import Origin, commit
 from discsum.data.storage import READERS, Location
 from discsum.document import Document
 from discsum.errors import InputError
@@ -79,16 +79,16 @@ def unwritable(pair: Pair) -> Failure | None:
 
 
 def write_shard(
-    path: Location, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema, recipe: str
+    path: Location, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema, origin: Origin
 ) -> None:
     """Write a shard and its record, with failures, the width of vectors and the digest of the recipe as metadata."""
     table = pa.Table.from_pylist([_row(record) for record in records], schema=columns)
     width = max((vectors.shape[1] for record in records for vectors in record.vectors.values()), default=0)
     failed = json.dumps([asdict(failure) for failure in failures])
     content = pa.BufferOutputStream()
-    metadata = {"failures": failed, "width": str(width), "recipe": recipe}
+    metadata = {"failures": failed, "width": str(width), "recipe": origin.recipe}
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
-    commit(path, content.getvalue().to_pybytes(), len(records), failures, recipe, width=width)
+    commit(path, content.getvalue().to_pybytes(), len(records), failures, origin, width=width)
 
 
 def read_contents(path: Location) -> Contents:
@@ -105,7 +105,7 @@ def read_contents(path: Location) -> Contents:
         # Shards of earlier versions have no recipe.
         return Contents(metadata.num_rows, failures, int(own[b"width"]), own.get(b"recipe", b"").decode())
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
+        raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
 
 
 def check_shards(manifest: Manifest, folder: Location) -> None:

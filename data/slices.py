@@ -128,6 +128,16 @@ class Unread:
 Slice = LineSlice | RowSlice | Unread
 
 
+def key_of(part: Slice) -> tuple[str | int, ...]:
+    """Return what tells a slice from others of the same tables, and is the same on all machines."""
+    bounds: tuple[int, ...] = ()
+    if isinstance(part, LineSlice):
+        bounds = part.begin, part.end
+    elif isinstance(part, RowSlice):
+        bounds = part.first, part.last
+    return (part.file.path.name, part.file.size, *bounds)
+
+
 def joined(slices: Iterable[Slice]) -> tuple[Slice, ...]:
     """Return slices in order, with slices that directly follow each other in a file merged into one."""
     runs: list[tuple[Slice, Slice]] = []

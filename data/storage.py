@@ -182,10 +182,10 @@ def sizes_in(folder: Location) -> dict[str, int]:
             listed = fs.ls(name, detail=True)
         except FileNotFoundError:
             return {}
-    files = {entry["name"].rpartition("/")[2]: entry["size"] for entry in listed if entry["type"] == "file"}
+    found = {entry["name"].rpartition("/")[2]: entry["size"] for entry in listed if entry["type"] == "file"}
     # Empty objects whose names end in a slash mark folders.
-    files.pop("", None)
-    return files
+    found.pop("", None)
+    return found
 
 
 def remove(paths: Iterable[Location]) -> None:
@@ -243,8 +243,8 @@ def matching(pattern: Location) -> list[Stored]:
         return [stored(path) for path in sorted(paths) if path.is_file()]
     with reached(pattern) as (fs, name):
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
-    files = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
-    found = {_url_of(path, pattern.url, name): info for path, info in files.items()}
+    infos = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
+    found = {_url_of(path, pattern.url, name): info for path, info in infos.items()}
     return [_stored(RemotePath(url), found[url]) for url in sorted(found)]
 
 

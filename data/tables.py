@@ -98,6 +98,11 @@ def kind_of(path: Location) -> str:
     return "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
 
+def row_id(path: Location, label: str) -> str:
+    """Return the id of a table's row that has none of its own."""
+    return f"{Path(path.name.removesuffix('.gz')).stem}-{label}"
+
+
 def count_rows(path: Location) -> int | None:
     """Return the number of rows of a Parquet table or of local JSON lines; None for others, or if there is an error."""
     kind = kind_of(path)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 from warnings import catch_warnings, simplefilter, warn
 
 from discsum.batches import batches, map_ahead
@@ -37,8 +37,9 @@ def shards_of(
         InputError: `unit` is `bytes`, but there are no `tables`, or only some of their rows are wanted. Also the errors
             of iterating over `documents`.
     """
+    check_unit(unit, tables)
     if tables is not None:
-        # A table without the columns fails before anything is written. `_each` warns about tables without rows.
+        # A table without the columns fails here. `_each` warns about tables without rows.
         with catch_warnings():
             simplefilter("ignore", InputWarning)
             next(iter(documents), None)
@@ -46,23 +47,29 @@ def shards_of(
         for slices in _slices(tables, size, unit):
             rows: SlicedDocuments[Entry] = SlicedDocuments(read, slices)
             yield rows
-    elif unit == DOCUMENTS:
-        yield from batches(documents, size)
     else:
+        yield from batches(documents, size)
+
+
+def check_unit(unit: str, tables: DividedTables[Any] | None) -> None:
+    """Raise the errors of `shards_of` about the unit of shards."""
+    if unit == DOCUMENTS:
+        return
+    if tables is None:
         raise InputError(
             f"shard: expected only tables that end in {' or '.join(DIVIDED)} for shards sized in bytes, got others; "
             "give a number of documents"
+        )
+    if (tables.first, tables.last) != (0, None):
+        raise InputError(
+            f"shard: expected all rows of the tables for shards sized in bytes, got rows {tables.first} to "
+            f"{tables.last or 'the end'}; give a number of documents"
         )
 
 
 def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tuple[Slice, ...]]:
     """Yield the slices of each shard."""
     if unit == BYTES:
-        if (tables.first, tables.last) != (0, None):
-            raise InputError(
-                f"shard: expected all rows of the tables for shards sized in bytes, got rows {tables.first} to "
-                f"{tables.last or 'the end'}; give a number of documents"
-            )
         yield from ((part,) for part in _each(tables, size))
         return
     # `islice` takes no larger numbers.

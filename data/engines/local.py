@@ -105,13 +105,21 @@ class _Processes:
             worker.process.join(PATIENCE)
             self._end(worker)
             code = worker.process.exitcode or 0
-            return Lost(f"it was killed by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}")
+            return Lost(f"it was killed by {_signal_name(-code)}" if code < 0 else f"it ended with code {code}")
 
     def _end(self, worker: _Worker) -> None:
         if worker.process.is_alive():
             worker.process.kill()
             worker.process.join()
         worker.connection.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        # Real-time signals have no names.
+        return f"signal {number}"
 
 
 def _serve(connection: Connection[Any, Any], content: bytes) -> None:

@@ -25,7 +25,7 @@ from discsum.data.part_maker import Division
 from discsum.data.parts import Part
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, own_makers
-from discsum.data.records import Listing
+from discsum.data.records import Listing, Origin
 from discsum.data.remote import RemotePath
 from discsum.data.rows import open_rows
 from discsum.data.run_options import RunOptions
@@ -259,6 +259,6 @@ def test_many_shards_are_read_in_the_order_of_their_numbers(monkeypatch):
     monkeypatch.setattr(records, "read_each", lambda paths: [read.append(str(path)) for path in paths])
     for name in listing.names:
         with pytest.raises(InputError, match="expected its record"):
-            listing.record(name, "")
+            listing.record(name, Origin(""))
     assert len(read) == len(set(read)) == len(numbers)
     assert [int(name.split("-")[1].split(".")[0]) for name in listing.names] == numbers

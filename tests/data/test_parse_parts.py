@@ -7,16 +7,19 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import tiny
 from engine_work import EngineWithKilledWorker
 from small_news import pairs, write_table
 
+from discsum.data.divided_tables import DividedTables
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import files_of, read_inputs
 from discsum.data.made_folder import has_parts
-from discsum.data.manifest import Manifest
+from discsum.data.manifest import Manifest, write_recipe
 from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Division
@@ -26,9 +29,10 @@ from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import finish, make_all, make_part
+from discsum.data.slices import Unread
 from discsum.data.tables import read_rows
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import DiscsumError, InputError, InputWarning
 from discsum.files import replacing
 from discsum.formats.json import dumps
 from discsum.parsers.parser import Parser
@@ -287,6 +291,58 @@ def test_a_pattern_names_some_parts(whole, tmp_path):
     assert [file.path.name for file in PairSource(f"{whole}/*").files] == [
         f"part-0000{number}.jsonl.gz" for number in range(4)
     ]
+
+
+def test_shards_of_other_documents_are_made_again(job_of, tmp_path, monkeypatch):
+    tables = [tmp_path / f"{name}.parquet" for name in "ab"]
+    for path in tables:
+        texts = [f"{path.stem}{number} rained." for number in range(4)]
+        pq.write_table(pa.table({"id": [text[:2] for text in texts], "text": texts}), path)
+    folder, job = tmp_path / "set", job_of(tmp_path / "set", *tables, shard=2)
+    make_part(job, Part(1, 2))
+    with monkeypatch.context() as patched:
+        # The first table cannot be read for a moment, which moves the rows of the second to other shards.
+        read = DividedTables.footer
+        patched.setattr(
+            DividedTables,
+            "footer",
+            lambda self, file: Unread(file, "EIO") if file.path.stem == "a" else read(self, file),
+        )
+        make_part(job, Part(2, 2))
+    with pytest.raises(InputError, match=r"part-00001.jsonl.gz: expected a shard of the documents that this run reads"):
+        finish(job)
+    told = []
+    manifest = make_all(job, RunOptions(warn=told.append))
+    assert (manifest.documents, manifest.failed) == (8, 0)
+    assert [line.split(":")[0] for line in told] == [f"{folder}/part-00001.jsonl.gz"]
+    lines = [line for path in sorted(folder.glob("part-*")) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    found = [json.loads(line)["id"] for line in lines]
+    assert found == [f"{name}{number}" for name in "ab" for number in range(4)]
+
+
+def test_an_engine_that_ends_early_fails_the_run(job_of, tmp_path):
+    class Idle:
+        def results_of(self, work, tasks, step):
+            return iter(())
+
+    with pytest.raises(DiscsumError, match="expected the engine to do all tasks, it ended before"):
+        make_all(job_of(tmp_path / "set"), RunOptions(engine=Idle()))
+    assert not (tmp_path / "set" / "manifest.json").exists()
+    with pytest.raises(InputError, match="workers: expected at least 1, got 0"):
+        RunOptions(workers=0)
+
+
+def test_a_manifest_of_another_program_is_no_shard_folder(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"name": "webapp"}')
+    (tmp_path / "part-00000.jsonl").write_text('{"text": "Rain."}\n')
+    (item,) = read_inputs([str(tmp_path / "*.jsonl")])
+    assert item.text == "Rain."
+
+
+def test_a_folder_that_was_only_begun_is_no_input(job_of, tmp_path):
+    write_recipe(tmp_path, job_of(tmp_path / "set").recipe)
+    with pytest.raises(InputError, match=r"this one is not finished: run discsum parse again"):
+        files_of(str(tmp_path))
 
 
 def test_parts_of_other_programs_are_kept(job_of, tmp_path):

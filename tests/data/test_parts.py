@@ -10,7 +10,7 @@ from waiting_runs import run_together
 
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.locks import folder_lock, part_lock
-from discsum.data.manifest import begin, part_name
+from discsum.data.manifest import begin, part_lock_name
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
 from discsum.data.preprocess import preprocess_job
@@ -121,7 +121,7 @@ def part_at_work(folder, name):
 
 
 def begun_part(folder, recipe, number):
-    name = part_name(Part(number, 2), recipe)
+    name = part_lock_name(Part(number, 2), recipe)
     return part_lock(folder, name, lambda: begin(folder, recipe, in_parts=True))
 
 
@@ -131,7 +131,7 @@ def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
     make_part(preprocess_job(*of(folder)), Part(1, 2))
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
         make_part(preprocess_job(*of(folder, oracle="kedzie")), Part(2, 2))
-    with part_at_work(folder, part_name(Part(2, 2), preprocess_job(*of(folder)).recipe)):
+    with part_at_work(folder, part_lock_name(Part(2, 2), preprocess_job(*of(folder)).recipe)):
         with pytest.raises(InputError, match="another run is using it; wait for that run to end"):
             make_part(preprocess_job(*of(folder)), Part(2, 2))
         assert make_part(preprocess_job(*of(folder)), Part(1, 2)) == 3
@@ -151,7 +151,7 @@ def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_p
             pytest.fail("two recipes")
         assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
     # Only a part of the same recipe is running now.
-    with part_at_work(tmp_path, part_name(Part(1, 2), wrong)), begun_part(tmp_path, wrong, 2) as begun:
+    with part_at_work(tmp_path, part_lock_name(Part(1, 2), wrong)), begun_part(tmp_path, wrong, 2) as begun:
         assert begun
     assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "kedzie"
 
@@ -193,7 +193,7 @@ def test_parts_of_a_corrected_command_may_start_together(dataset, tmp_path):
     wrong = preprocess_job(*of(tmp_path, oracle="kedzie")).recipe
     for number in range(1, 9):
         # As killed parts leave their locks.
-        (tmp_path / f".lock-{part_name(Part(number, 8), wrong)}").touch()
+        (tmp_path / f".lock-{part_lock_name(Part(number, 8), wrong)}").touch()
     (tmp_path / "recipe.json").write_text(json.dumps(wrong))
     job = preprocess_job(*of(tmp_path))
     with ThreadPoolExecutor(8) as pool:
@@ -208,7 +208,7 @@ def test_one_of_two_first_parts_writes_the_recipe(tmp_path):
         try:
             with part_lock(
                 tmp_path,
-                part_name(Part(1 if name == "a" else 2, 2), recipe),
+                part_lock_name(Part(1 if name == "a" else 2, 2), recipe),
                 lambda: begin(tmp_path, recipe, in_parts=True),
             ):
                 barrier.wait(10)

@@ -194,7 +194,7 @@ def test_a_longer_field_of_a_record_fails(tmp_path):
     (tmp_path / "rows.csv").write_text('text\nfirst\n"' + "long line\n" * 300 + '"\n')
     first, failure = limited(tmp_path / "rows.csv", 1000)
     assert first.text == "first"
-    assert "field larger than field limit (1000)" in failure.reason
+    assert "expected fields of at most 1,000 characters, got a longer one" in failure.reason
 
 
 def test_longer_texts_of_parquet_fail_alone(tmp_path):

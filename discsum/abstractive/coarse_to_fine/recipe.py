@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
-from msgspec import Meta
-
 from discsum.abstractive.coarse_to_fine.choices import C2F, COARSE, VARIANTS, check_chunks, shape_of
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.objective import Reinforce
-from discsum.abstractive.recipe import LOWERCASE, SHORTEST, WORDS, AbstractiveRecipe, Vocabulary
+from discsum.abstractive.recipe import LOWERCASE, WORDS, AbstractiveRecipe, Vocabulary
 from discsum.errors import InputError
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive, Share, about, one_of
 
@@ -68,7 +66,7 @@ class CoarseToFineRecipe(AbstractiveRecipe):
 
     family: str = "coarse_to_fine"
     source_tokens: int = 400
-    target_tokens: Annotated[int, Meta(ge=SHORTEST)] = 100
+    target_tokens: int = 100
     target_lines: int | None = 1
     network: Annotated[Network, about("Kind of attention and sizes of the model.")] = field(default_factory=Network)
     vocabulary: Annotated[Vocabulary, about("Number of most frequent training words; the rest is unknown.")] = WORDS

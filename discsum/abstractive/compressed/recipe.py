@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from msgspec import Meta
-
 from discsum.abstractive.compressed.config import CompressionConfig
-from discsum.abstractive.recipe import LOWERCASE, SHORTEST, WORDS, AbstractiveRecipe, Vocabulary
+from discsum.abstractive.recipe import LOWERCASE, WORDS, AbstractiveRecipe, Vocabulary
 from discsum.recipes.fields import Checked, Count, Dropout, Positive, Share, about
 
 
@@ -39,7 +37,7 @@ class CompressedRecipe(AbstractiveRecipe):
 
     family: str = "compressed"
     source_tokens: int = 400
-    target_tokens: Annotated[int, Meta(ge=SHORTEST)] = 100
+    target_tokens: int = 100
     network: Annotated[Network, about("Sizes of a new model.")] = field(default_factory=Network)
     vocabulary: Annotated[
         Vocabulary, about("Number of most frequent training words; other words can only be copied.")
