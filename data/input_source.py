@@ -54,6 +54,8 @@ class InputSource:
 
         Raises:
             InputError: A file that changed or is gone since it was identified.
+            MissingExtraError: After `identity`, a kind of file that needs a library that is not installed: a folder of
+                shards keeps its failures even if the library is installed later.
         """
         return self._listed_items() if "_files" in vars(self) else read_inputs(self.inputs, **self._arguments)
 

@@ -18,7 +18,7 @@ from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
 from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows, row_id
-from discsum.errors import DiscsumError, InputError, InputWarning, message_of
+from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError, message_of
 from discsum.files import read_at_most, read_up_to
 from discsum.format_registry import suffixes
 from discsum.json_objects import json_type
@@ -138,7 +138,10 @@ def read_inputs(
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
             for file in files_of(name, endings, told=True):
-                yield from read_file(file.path, options, endings)
+                try:
+                    yield from read_file(file.path, options, endings)
+                except MissingExtraError as error:
+                    yield Failure(str(file.path), str(error))
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
 
@@ -220,7 +223,11 @@ def _kinds(path: Location, trees: Collection[str]) -> set[str]:
 
 
 def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> Iterator[Item | Failure]:
-    """Yield the documents of a file; what cannot be read becomes a `Failure`. `trees` has the endings of tree files."""
+    """Yield the documents of a file; what cannot be read becomes a `Failure`. `trees` has the endings of tree files.
+
+    Raises:
+        MissingExtraError: The kind of file needs a library that is not installed.
+    """
     suffix = path.suffix.lower()
     try:
         if suffix in trees and isinstance(path, Path):
@@ -241,6 +248,8 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
         else:
             content = read_at_most(path, options.largest, f"; {RAISE}")
             yield Item(path.stem, str(path), options.text(content, str(path), suffix))
+    except MissingExtraError:
+        raise
     except (DiscsumError, OSError) as error:
         yield Failure(str(path), message_of(error))
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from small_news import pairs, write_table
 from discsum.data.divided_tables import DividedTables
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
-from discsum.data.inputs import files_of, read_inputs
+from discsum.data.inputs import Item, files_of, read_inputs
 from discsum.data.made_folder import has_parts
 from discsum.data.manifest import Manifest, write_recipe
 from discsum.data.pairs import PairSource
@@ -32,7 +33,7 @@ from discsum.data.shard_run import finish, make_all, make_part
 from discsum.data.slices import Unread
 from discsum.data.tables import read_rows
 from discsum.document import Document
-from discsum.errors import DiscsumError, InputError, InputWarning
+from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError
 from discsum.files import replacing
 from discsum.formats.json import dumps
 from discsum.parsers.parser import Parser
@@ -318,6 +319,19 @@ def test_shards_of_other_documents_are_made_again(job_of, tmp_path, monkeypatch)
     lines = [line for path in sorted(folder.glob("part-*")) for line in gzip.decompress(path.read_bytes()).splitlines()]
     found = [json.loads(line)["id"] for line in lines]
     assert found == [f"{name}{number}" for name in "ab" for number in range(4)]
+
+
+def test_a_missing_library_ends_the_run(job_of, tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("It rained.")
+    (tmp_path / "in" / "b.md").write_text("# Rain\n\nIt rained.")
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    with pytest.raises(MissingExtraError, match="pip install"):
+        make_all(job_of(tmp_path / "set", tmp_path / "in"), RunOptions())
+    assert not (tmp_path / "set" / "manifest.json").exists()
+    # Without shards, only that document fails.
+    kinds = [type(item) for item in read_inputs([str(tmp_path / "in")])]
+    assert kinds == [Item, Failure]
 
 
 def test_an_engine_that_ends_early_fails_the_run(job_of, tmp_path):
