@@ -56,6 +56,7 @@ def rouge(
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import rouge_at_r
         from discsum.abstractive.generation import Generation
+        from discsum.experiments.blocks import parser_name
         from discsum.metrics.rouge import signature
         from discsum.parsers.loading import load_parser
         from discsum.parsers.parsing import split_lines
@@ -71,9 +72,12 @@ def rouge(
         return split_lines(summaries, engine)
 
     found: dict[str, list[dict[str, Any]]] = {}
+    signatures: dict[str, str] = {}
     for name in system:
         with loading(name):
             summarizer = load_system(name, amounts[0], device)
+        settings = {key: value for key, value in summarizer.family.settings().items() if key != "sentences_per_step"}
+        signatures[name] = str(signature() + generation.signature.with_(**settings, parser=parser_name(engine)))
         whole = summarizer.selector.selector == ALL
         with counting(name, len(pairs) * (1 if whole else len(amounts))) as counter:
             found[name] = []
@@ -84,17 +88,23 @@ def rouge(
 
                 measured = rouge_at_r(summarizer, parsed, references, r, split, shown, **generation.options)
                 found[name].append(measured.to_dict())
-    path = write_numbers(output, "rouge", {"table": table, "signature": str(signature()), "systems": found})
+    path = write_numbers(output, "rouge", {"table": table, "signatures": signatures, "systems": found})
     for what, (label, lines) in _drawn(found, len(amounts), against).items():
         labels, beside = ("sentences read, r", label), path.with_name(f"{path.stem}-{what}.json")
         pictures = curves(lines, amounts, labels, f"{len(pairs)} documents", beside, bottom=None)
         typer.echo("\n".join(map(str, pictures)))
+    _show(found, signatures)
+    run.finish()
+
+
+def _show(found: Mapping[str, Sequence[Mapping[str, Any]]], signatures: Mapping[str, str]) -> None:
+    """Print the figures and the signature of each system."""
     for name, entries in found.items():
         for entry in entries:
             figures = "  ".join(f"{entry[metric]:6.2f}" for metric in ("rouge1", "rouge2", "rougeLsum"))
             typer.echo(f"{name:40} r={entry['r'] or 'all':<4} {figures}  attention read {entry['mass']:.3f}")
-    typer.echo(f"signature: {signature()}")
-    run.finish()
+    for name, text in signatures.items():
+        typer.echo(f"signature of {name}: {text}")
 
 
 def _drawn(

@@ -199,17 +199,22 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
     return owners
 
 
+def check_layout(layout: Any) -> None:
+    """Raise `InputError` if an object is not a `SentenceLayout`."""
+    if not isinstance(layout, SentenceLayout):
+        raise InputError(
+            f"expected a SentenceLayout, got {type(layout).__name__}; make one with SentenceLayout.from_documents or "
+            "from_owner"
+        )
+
+
 def check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
     """Check that a layout fits the arguments of `forward` or `generate`, the first of which is the token ids.
 
     Raises:
         InputError: An object that is not a layout, a wrong number of tokens, or padding that differs from the mask's.
     """
-    if not isinstance(layout, SentenceLayout):
-        raise InputError(
-            f"expected a SentenceLayout, got {type(layout).__name__}; make one with SentenceLayout.from_documents or "
-            "from_owner"
-        )
+    check_layout(layout)
     ids = next(
         (one for one in (*arguments[:1], options.get("inputs"), options.get("input_ids")) if one is not None), None
     )

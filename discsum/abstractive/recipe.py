@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from discsum.abstractive.families import DEFAULT, FAMILIES, family_class
 from discsum.errors import InputError
-from discsum.recipes.fields import Count, Share, about, one_of
+from discsum.recipes.fields import Count, about, one_of
 from discsum.training.recipe import RunRecipe
 
 # The target: summaries, or the original of a masked (infill) or masked and shuffled (denoise) text.
@@ -19,6 +19,8 @@ OPTIMIZERS = ("adamw", "sgd")
 # SHORTEST: tokens of the shortest target, which are start, end and a few words.
 # FEWEST: words of the smallest vocabulary, six special ones and two others.
 SHORTEST = FEWEST = 8
+# AdamW accepts no decay rate of 1.
+Decay = Annotated[float, Meta(ge=0, lt=1)]
 Vocabulary = Annotated[int, Meta(ge=FEWEST)]
 # Defaults of the families with word tokenizers.
 WORDS, LOWERCASE = 50_000, True
@@ -36,7 +38,7 @@ class AbstractiveRecipe(RunRecipe):
     weight_decay: float = 0.0
     average: float = 0.0
     optimizer: Annotated[str, one_of(OPTIMIZERS, "Optimiser; `sgd` has no momentum.")] = "adamw"
-    betas: Annotated[tuple[Share, Share], about("Decay rates of AdamW's first and second moments.")] = (
+    betas: Annotated[tuple[Decay, Decay], about("Decay rates of AdamW's first and second moments.")] = (
         0.9,
         0.999,
     )

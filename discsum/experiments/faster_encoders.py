@@ -186,7 +186,8 @@ def _recipe(summarizer: AbstractiveSummarizer, tokens: int) -> Any:
     return summarizer.family.recipe_type.from_dict({**fields, "target_tokens": max(SHORTEST, tokens)})
 
 
-@torch.inference_mode()
+# Not `inference_mode`: a layout keeps tensors that the training step of the same batch needs.
+@torch.no_grad()
 def _scores(model: Any, batch: TextBatch) -> tuple[float, float]:
     """Return the mean cross-entropy per label in nats, and the share of labels that are the most probable token."""
     # Given labels, a model would compute its own loss.

@@ -204,6 +204,8 @@ def test_a_trainer_of_transformers(tmp_path, side, checkpointing):
     batch = collator(features)
     assert (batch["layout"].owner >= 0).equal(batch["attention_mask"].bool())
     assert [len(spans) for spans in batch["layout"].spans] == [5, 3]
+    tensors = [one | {"layout": torch.tensor(one["layout"])} for one in features]
+    assert collator(tensors)["layout"].owner.equal(batch["layout"].owner)
     options = Seq2SeqTrainingArguments(
         str(tmp_path),
         max_steps=2,

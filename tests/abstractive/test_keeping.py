@@ -8,6 +8,7 @@ from tiny_bart import generated, make_bart
 from transformers import GenerationConfig
 
 from discsum.abstractive.sparse import sparsify
+from discsum.errors import InputWarning
 
 
 @pytest.mark.parametrize("layout", [True, False])
@@ -67,19 +68,23 @@ def test_what_layers_share_is_made_anew_in_each_pass(bart, inputs):
 
 def test_documents_are_kept_once(inputs):
     model = sparsify(make_bart(), selector="mean_key", r=2)
-    found = model.generate(
-        **inputs.generate, layout=inputs.layout, num_beams=4, max_new_tokens=3, return_dict_in_generate=True
-    )
+    options = {"num_beams": 4, "max_new_tokens": 3, "return_dict_in_generate": True}
+    found = model.generate(**inputs.generate, layout=inputs.layout, **options)
     cache = found.past_key_values.cross_attention_cache
     assert {layer: tuple(kept.documents.keys.shape) for layer, kept in enumerate(cache.layers)} == {
         layer: (2, 4, 22, 8) for layer in range(2)
     }
+    # These documents are so short that they are read whole; only a selector needs a summary.
+    assert cache.bytes == 2 * 4 * 2 * 2 * 22 * 32
+    model = sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False)
+    with pytest.warns(InputWarning):
+        found = model.generate(**inputs.generate, layout=inputs.layout, **options, output_attentions=True)
     summary = 2 * 4 * 5 * 8
-    assert cache.bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
+    assert found.past_key_values.cross_attention_cache.bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
 
 
 def test_sentence_vectors_are_made_once_for_all_layers(bart, inputs):
-    sparsify(bart, selector="gru", r=2)
+    sparsify(bart, selector="gru", r=2, dense_where_faster=False)
     calls = []
     bart.sentence_encoder.register_forward_hook(lambda *_: calls.append(1))
     bart(**inputs.forward, layout=inputs.layout).logits.sum().backward()

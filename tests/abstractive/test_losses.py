@@ -68,3 +68,7 @@ def test_half_the_temperature_is_squared_and_renormalised():
     alpha = torch.tensor([0.5, 0.3, 0.2, 0.0])
     torch.testing.assert_close(sharpened(alpha, 0.5), alpha**2 / (alpha**2).sum())
     torch.testing.assert_close(sharpened(alpha, 1.0), alpha)
+    # All powers of 300 small shares underflow.
+    many = torch.softmax(torch.linspace(0, 2, 300), dim=0)
+    torch.testing.assert_close(sharpened(many, 0.02), torch.softmax(many.double().log() / 0.02, dim=0).float())
+    assert not sharpened(torch.zeros(2, 3), 0.5).any()

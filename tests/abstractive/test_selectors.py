@@ -10,7 +10,8 @@ from tiny_bart import Inputs, make_bart
 from transformers import BartConfig, BartForConditionalGeneration
 
 from discsum.abstractive.sparse import sparsify
-from discsum.abstractive.sparse.selectors import SELECTORS, make_selectors
+from discsum.abstractive.sparse.selectors import SELECTORS, _learned, make_selectors
+from discsum.abstractive.sparse.selectors.attention_pooling import AttentionPoolingSentences
 from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries
 from discsum.abstractive.sparse.selectors.gru import GRUSentences
 from discsum.errors import InputError
@@ -119,6 +120,18 @@ def test_the_gru_reads_each_sentence_alone(asked):
         states, _ = encoder.gru(inside[None])
         expected = encoder.output(torch.cat([states[0, -1, :32], states[0, 0, 32:]]))
         torch.testing.assert_close(found[document, sentence], expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [GRUSentences, AttentionPoolingSentences])
+def test_sentences_of_other_lengths_are_padded_apart(kind, asked, monkeypatch):
+    source = asked[1]
+    encoder = kind(32).eval()
+    together = encoder(source.states, source.layout)
+    monkeypatch.setattr(_learned, "PADDED", 0)
+    sizes, encoded = [], encoder.encoded
+    monkeypatch.setattr(encoder, "encoded", lambda rows, lengths: sizes.append(len(rows)) or encoded(rows, lengths))
+    torch.testing.assert_close(encoder(source.states, source.layout), together, atol=1e-6, rtol=1e-5)
+    assert len(sizes) > 1 and sum(sizes) == int(source.layout.mask.sum())
 
 
 def test_parameters_of_the_papers_approximator():

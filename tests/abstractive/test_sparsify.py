@@ -15,7 +15,7 @@ from transformers import (
 from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
 from discsum.abstractive.sparse.attention import SparseCrossAttention
 from discsum.abstractive.sparse.selectors import SELECTORS, sentence_encoders
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 ALL_SELECTORS = list(SELECTORS)
 WAYS = [
@@ -278,3 +278,16 @@ def test_options_that_a_selector_does_not_have(bart):
         sparsify(bart, selector="model_free", feature_map="gelu")
     with pytest.raises(InputError, match="beta: expected a selector that selects sentences, got 'all'"):
         sparsify(bart, selector="all", beta=1.0)
+
+
+def test_sentences_are_scored_only_if_some_are_selected(inputs, monkeypatch):
+    model = sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False)
+    selector, counted = model.get_decoder().layers[0].encoder_attn.selector, []
+    summarise = selector.summarise
+    monkeypatch.setattr(selector, "summarise", lambda source: counted.append(source) or summarise(source))
+    model.generate(**inputs.generate, layout=inputs.layout, max_new_tokens=3)
+    assert model.sparse.last.path == "selected" and len(counted) == 1
+    model.sparse.r = 99
+    with pytest.warns(InputWarning):
+        model.generate(**inputs.generate, layout=inputs.layout, max_new_tokens=3)
+    assert model.sparse.last.path == "full" and len(counted) == 1

@@ -144,7 +144,8 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(mode, data, parser_folder,
         if line.startswith("step 5/"):
             raise KilledError
 
-    settings = {"objective": {"mode": mode}, "selector": "gru", "average": 0.5, "epochs": 3}
+    selector = "all" if mode == "full" else "gru"
+    settings = {"objective": {"mode": mode}, "selector": selector, "average": 0.5, "epochs": 3}
     with pytest.raises(KilledError):
         trainer(data, parser_folder, tmp_path / "killed", **settings).run(killed)
     for name in ("killed", "whole"):
@@ -203,6 +204,9 @@ def test_selector_weights_of_another_size(altered):
 
 
 def test_a_selector_that_was_never_trained(begun, data, parser_folder, tmp_path):
+    for untrained in ({"selector": "gru"}, {"selector": "mean_key", "beta": 0.0}):
+        with pytest.raises(InputError, match="selector, beta: expected neither for the mode full"):
+            trainer(data, parser_folder, tmp_path / "run", **untrained)
     with pytest.raises(InputError, match="expected a model that was trained with the selector gru"):
         AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), selector="gru")
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "int-apx"}}

@@ -5,9 +5,10 @@ import shutil
 
 import pytest
 from small_news import write_table
-from transformers import AutoModelForSeq2SeqLM
+from transformers import AutoModelForSeq2SeqLM, BartForConditionalGeneration
 
 from discsum.abstractive.compressed import compress
+from discsum.abstractive.sparse import sparsify
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +81,9 @@ def test_its_table(discsum, compressed_folder, bart_folder, parser_folder, tmp_p
     blocked = discsum("evaluate", bart_folder, table, *given, "--block-trigrams", "--length-penalty", 0.9)
     assert "|length-penalty:0.9|block-trigrams:yes|" in json.loads(blocked.out)["signature"]
     assert discsum("evaluate", table, *given).code == 2
+    # Its layout is used for scores first, and then for a training step.
+    learned = tmp_path / "gru"
+    shutil.copytree(bart_folder, learned)
+    sparsify(BartForConditionalGeneration.from_pretrained(bart_folder), selector="gru", r=2).save_pretrained(learned)
+    result = discsum("evaluate", learned, table, *given)
+    assert result.code == 0, result.err

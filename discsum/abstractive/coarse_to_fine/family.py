@@ -131,7 +131,8 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
     def settings(self) -> dict[str, Any]:
         """Return the variant, the chunks, and the number of samples if it is above 1."""
         found: dict[str, Any] = {"variant": self.config.variant, "chunks": self.config.chunks}
-        return found | ({"samples": self.config.samples} if self.config.samples > 1 else {})
+        sampled = self.config.variant == C2F and self.config.samples > 1
+        return found | ({"samples": self.config.samples} if sampled else {})
 
     @classmethod
     def for_training(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
-from discsum.abstractive.coarse_to_fine.choices import C2F, COARSE, VARIANTS, check_chunks, shape_of
+from discsum.abstractive.coarse_to_fine.choices import C2F, COARSE, SUBTREES, VARIANTS, check_chunks, shape_of
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.objective import Reinforce
 from discsum.abstractive.recipe import LOWERCASE, WORDS, AbstractiveRecipe, Vocabulary
@@ -47,12 +47,17 @@ class Network(Checked):
     init_range: Annotated[Positive | None, about("Initial weights are uniform between minus and plus this.")] = None
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the chunks."""
+        """Return what is wrong with the chunks, and the fields that the given variant or chunks do not use."""
+        found = []
         try:
             check_chunks(self.chunks or CoarseToFineConfig.chunks, self.attend_padding)
         except InputError as error:
-            return [str(error)]
-        return []
+            found.append(str(error))
+        if self.samples is not None and self.variant not in (None, C2F):
+            found.append(f"samples: expected none for the variant {self.variant}, which reads all chunks")
+        if self.subtree_words is not None and self.chunks not in (None, SUBTREES):
+            found.append(f"subtree_words: expected none for the chunks {self.chunks}, which are no subtrees")
+        return found
 
     @property
     def settings(self) -> dict[str, Any]:

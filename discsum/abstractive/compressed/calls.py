@@ -16,7 +16,7 @@ from torch import Tensor
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.config import SETTINGS, CompressionConfig
 from discsum.abstractive.entry_points import Conversion
-from discsum.abstractive.layout import SentenceLayout, check_fit
+from discsum.abstractive.layout import SentenceLayout, check_fit, check_layout
 from discsum.abstractive.projections import encoder_layers
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
@@ -73,7 +73,14 @@ class CompressionSettings(Conversion):
         """Return the context of a forward pass: the current call, or a new one if borders are given.
 
         `tables` checks whether the borders fit the inputs.
+
+        Raises:
+            InputError: Borders that are no layout, or that the encoder does not use.
         """
+        if given is not None:
+            check_layout(given)
+            if self.config.borders is None:
+                raise InputError("borders: expected none for an encoder with blocks of a fixed size, got a layout")
         return self.within(self.call if given is None else Call(given.to(model.device)))
 
     def generate_context(

@@ -26,7 +26,7 @@ class Network(Checked):
 
     def problems(self) -> list[str]:
         """Return a problem for a width that is odd or not a multiple of the number of heads."""
-        if self.width % self.heads == 0 and self.width % 2 == 0:
+        if self.width % max(1, self.heads) == 0 and self.width % 2 == 0:
             return []
         return [f"width: expected an even multiple of {self.heads} heads, got {self.width}"]
 
@@ -59,7 +59,7 @@ class CompressedRecipe(AbstractiveRecipe):
         if self.task != "summarize":
             found.append(f"task: expected summarize for the family {self.family}, got {self.task!r}")
         found += self.beyond(self.network.positions, "network.positions")
-        if self.model is None and self.encoder is not None and self.network.width % self.encoder.groups:
+        if self.model is None and self.encoder is not None and self.network.width % max(1, self.encoder.groups):
             found.append(
                 f"encoder.groups: expected a divisor of network.width {self.network.width}, got {self.encoder.groups}"
             )

@@ -83,7 +83,8 @@ class SparseCrossAttention:
         if self.layer == 0:
             self._record(path, call)
         few = path.name == SELECTED and self._reads_states(call, copies)
-        kept = self._documents(states, cache, call, copies, few=few)
+        scored = path.name != FULL or call.observer is not None
+        kept = self._documents(states, cache, call, copies, few=few, scored=scored)
         weights = None
         if path.name == SELECTED:
             mixed = self._one_step(queries, kept, call)
@@ -117,15 +118,21 @@ class SparseCrossAttention:
         # Make each head's tokens contiguous, which was measured to be the fastest memory layout for full attention.
         return self._heads(projection, states).contiguous()
 
-    def _documents(self, states: Tensor, cache: DocumentCache | None, call: Call, copies: int, *, few: bool) -> Any:
-        """Return `LayerDocuments`, or `StateDocuments` if `few` sentences are read and the layer allows it."""
+    def _documents(
+        self, states: Tensor, cache: DocumentCache | None, call: Call, copies: int, *, few: bool, scored: bool
+    ) -> Any:
+        """Return `LayerDocuments`, or `StateDocuments` if `few` sentences are read and the layer allows it.
+
+        They have the selector's summary only if sentences are `scored`.
+        """
         layout, key, value = call.layout, self.projections.key, self.projections.value
         found = cache.get(self.layer) if cache is not None else None
-        if found is not None and found.layout is layout and (few or isinstance(found, LayerDocuments)):
+        fits = found is not None and found.layout is layout and (few or isinstance(found, LayerDocuments))
+        if fits and (found.summary is not None or not scored):
             return found
         new: LayerDocuments | StateDocuments
         if layout is None:
-            new = LayerDocuments(None, self._tokens(key, states), self._tokens(value, states), ())
+            new = LayerDocuments(None, self._tokens(key, states), self._tokens(value, states))
         else:
             # Layers run in order: layer 0 is the first of a pass.
             memo = call.memo.of(states, first=self.layer == 0)
@@ -133,7 +140,7 @@ class SparseCrossAttention:
                 # All rows of a document have the same encoder states. Clone one copy, to free the memory of the others.
                 memo[STATES] = states[::copies].clone() if copies > 1 else states
             source = EncodedTokens(memo[STATES], layout, partial(self._tokens, key), memo)
-            summary = self.selector.summarise(source) if self.selector is not None else ()
+            summary = self.selector.summarise(source) if self.selector is not None and scored else None
             if few and not source.has_keys and _is_plain(key) and _is_plain(value):
                 new = StateDocuments(layout, source.states, summary, key, value, self.projections.heads)
             else:
@@ -179,6 +186,7 @@ class SparseCrossAttention:
         assert call.observer is not None and call.layout is not None
         predicted = None
         if self.selector is not None:
+            assert kept.summary is not None
             predicted = self.selector.log_probabilities(queries.scaled, kept.summary, call.layout)
         call.observer(Observation(self.layer, alpha, predicted, read))
 
@@ -193,6 +201,7 @@ class SparseCrossAttention:
         if alpha is not None and call.by_attention is not None and bool(call.by_attention.all()):
             scores = alpha.mean(dim=1)
         else:
+            assert kept.summary is not None
             scores = self.selector.scores(queries.scaled, kept.summary, call.layout)
             if alpha is not None and call.by_attention is not None:
                 scores = torch.where(call.by_attention[:, None, None], alpha.mean(dim=1), scores)

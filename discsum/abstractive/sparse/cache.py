@@ -15,12 +15,16 @@ from discsum.abstractive.layout import SentenceLayout
 
 @dataclass(frozen=True, eq=False)
 class LayerDocuments:
-    """Keys and values `(documents, heads, tokens, head_size)` of one layer, and the result of `Selector.summarise`."""
+    """Keys and values `(documents, heads, tokens, head_size)` of one layer.
+
+    Attributes:
+        summary: Result of `Selector.summarise`; None if no sentence is selected.
+    """
 
     layout: SentenceLayout | None
     keys: Tensor
     values: Tensor
-    summary: tuple[Tensor, ...]
+    summary: tuple[Tensor, ...] | None = None
 
     @property
     def length(self) -> int:
@@ -56,7 +60,7 @@ class StateDocuments:
 
     layout: SentenceLayout
     states: Tensor
-    summary: tuple[Tensor, ...]
+    summary: tuple[Tensor, ...] | None
     key: nn.Linear
     value: nn.Linear
     heads: int

@@ -16,7 +16,7 @@ from discsum.errors import InputError
 class LayoutCollator:
     """Pads features with another collator, and their sentences to match; for `Trainer` and `Seq2SeqTrainer`.
 
-    Besides what the other collator needs, a feature has `layout`, a list with the sentence of each of its tokens. For a
+    Besides what the other collator needs, a feature has `layout`, the sentence of each of its tokens. For a
     document and its encoding that is `SentenceLayout.from_documents([document], encoding).owner[0].tolist()`.
 
     Attributes:
@@ -33,7 +33,8 @@ class LayoutCollator:
         """
         rows = []
         for place, feature in enumerate(features):
-            row = list(feature.get("layout") or [])
+            given = feature.get("layout")
+            row = [] if given is None else [int(sentence) for sentence in given]
             if len(row) != len(feature["input_ids"]):
                 raise InputError(
                     f"feature {place}: expected layout to have a sentence for each of {len(feature['input_ids'])} "

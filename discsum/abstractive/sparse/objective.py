@@ -143,8 +143,11 @@ def divergence_loss(
 
 def sharpened(attention: Tensor, temperature: float) -> Tensor:
     """Return `alpha^(1/T)`, renormalised over the last dimension."""
-    raised = attention.clamp_min(TINY).pow(1.0 / temperature) * (attention > 0)
-    return raised / raised.sum(dim=-1, keepdim=True).clamp_min(TINY)
+    # As a softmax of logarithms: at low temperatures all powers would underflow.
+    logits = attention.clamp_min(TINY).log() / temperature
+    raised = torch.softmax(logits.masked_fill(attention <= 0, float("-inf")), dim=-1)
+    # Rows without any attention stay 0.
+    return raised.nan_to_num(0.0)
 
 
 def _mean(values: Sequence[Tensor], steps: Tensor) -> Tensor:

@@ -36,6 +36,10 @@ def test_borders_of_a_call(borders, inputs):
         model(**inputs.forward, borders=SentenceLayout.from_owner(inputs.owner[:, :10]))
     with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens"):
         model.generate(**inputs.generate, borders=SentenceLayout.from_owner(inputs.owner[:, :10]))
+    with pytest.raises(InputError, match="expected a SentenceLayout, got str"):
+        model(**inputs.forward, borders="edus")
+    with pytest.raises(InputError, match="borders: expected none for an encoder with blocks of a fixed size"):
+        compress(make_bart(), "strided")(**inputs.forward, borders=inputs.layout)
 
 
 def test_threads_on_one_model(inputs):

@@ -11,6 +11,9 @@ from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 
+# Sentences are padded together up to this multiple of their tokens.
+PADDED = 4
+
 
 class SentenceEncoder(nn.Module):
     """Makes a vector of every sentence from encoder states, shared by all layers of a model."""
@@ -23,12 +26,25 @@ class SentenceEncoder(nn.Module):
         """Return `(documents, sentences, width)` of `(documents, tokens, width)` states."""
         document, sentence = layout.mask.nonzero(as_tuple=True)
         lengths = layout.lengths[document, sentence]
-        place = torch.arange(int(lengths.max()), device=states.device)[None, :]
-        token = (layout.starts[document, sentence][:, None] + place).clamp_max(states.shape[1] - 1)
-        vectors = self.encoded(states[document[:, None], token], lengths)
+        starts = layout.starts[document, sentence]
+        groups, parts = _alike(lengths), []
+        for group in groups:
+            place = torch.arange(int(lengths[group].max()), device=states.device)[None, :]
+            token = (starts[group][:, None] + place).clamp_max(states.shape[1] - 1)
+            parts.append(self.encoded(states[document[group][:, None], token], lengths[group]))
+        order, vectors = torch.cat(groups), torch.cat(parts)
         filled = vectors.new_zeros(*layout.mask.shape, vectors.shape[-1])
-        filled[layout.mask] = vectors
+        filled[document[order], sentence[order]] = vectors
         return filled
+
+
+def _alike(lengths: Tensor) -> list[Tensor]:
+    """Return the indices of sentences that are padded together: all, unless padding would be most of the tokens."""
+    if int(lengths.max()) * len(lengths) <= PADDED * int(lengths.sum()):
+        return [torch.arange(len(lengths), device=lengths.device)]
+    # Within a power of 2 in length, so that less than half is padding.
+    scale = lengths.clamp_min(1).float().log2().floor()
+    return [(scale == size).nonzero()[:, 0] for size in scale.unique()]
 
 
 class LearnedSelector(Selector):

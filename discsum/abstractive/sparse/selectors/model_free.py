@@ -41,7 +41,9 @@ class ModelFreeSelector(Selector):
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logarithm of the similarities."""
-        return (self.feature_map(queries.projected) @ summary[0]).clamp_min(1e-30).log()
+        products = self.feature_map(queries.projected) @ summary[0]
+        # In float32: in half precision 1e-30 is 0.
+        return products.float().clamp_min(1e-30).log().to(products.dtype)
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the unnormalised similarities, averaged over heads, as in the released code."""
