@@ -12,10 +12,11 @@ import typer
 from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import check_model, check_model_location
 from discsum.abstractive.sparse.selectors import ALL, check_name
-from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
+from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, warn_truncated, write_numbers
 from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
+from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.completion import selectors
 from discsum.cli.documents import Run
@@ -76,6 +77,7 @@ def attention(
     _check_layers([layer], summarizer)
     with loading("the parser"):
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
+    warn_truncated(summarizer, [document])
     maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer - 1))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
@@ -121,6 +123,7 @@ def sparsity(
         with loading(name):
             summarizer = load_model(name, device=device)
         _check_layers(layer or [], summarizer)
+        warn_truncated(summarizer, parsed)
         with counting(f"read by {name}", len(pairs)) as counter:
             mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, counter)
         for number, curve in enumerate(mass, start=1):
@@ -148,10 +151,13 @@ def time(
         list[int] | None, typer.Option("--tokens", min=1, help="An input length N in tokens; may be repeated.")
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, help="Number of passes: the mean counts, with --lengths the fastest.")
+        int, typer.Option(min=1, help="Number of passes; their mean is reported, with --lengths the fastest.")
     ] = 10,
     mode: Annotated[
-        str, typer.Option(help="What to time: forward, backward (with gradients), or generate.")
+        str,
+        typer.Option(
+            **choice("forward", "backward", "generate"), help="What to time; backward computes gradients too."
+        ),
     ] = "forward",
     selector: Annotated[
         str,

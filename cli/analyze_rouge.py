@@ -9,7 +9,7 @@ import typer
 
 from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL
-from discsum.cli.analysis import Documents, Out, load_system, read_table, write_numbers
+from discsum.cli.analysis import Documents, Out, load_system, read_table, warn_truncated, write_numbers
 from discsum.cli.documents import Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
@@ -78,6 +78,7 @@ def rouge(
             summarizer = load_system(name, amounts[0], device)
         settings = {key: value for key, value in summarizer.family.settings().items() if key != "sentences_per_step"}
         signatures[name] = str(signature() + generation.signature.with_(**settings, parser=parser_name(engine)))
+        warn_truncated(summarizer, parsed)
         whole = summarizer.selector.selector == ALL
         with counting(name, len(pairs) * (1 if whole else len(amounts))) as counter:
             found[name] = []

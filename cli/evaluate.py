@@ -341,7 +341,8 @@ def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: s
         if model != ORACLE:
             check_scorer(model, policy.unit)
         if model in BASELINES:
-            baseline(model).complete(policy)
+            with as_usage():
+                baseline(model).complete(policy)
 
 
 def _check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:

@@ -267,8 +267,10 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
     remedy = ""
     if ending in _PICTURES:
         remedy = "change the ending; of pictures, only SVG is written (parse --format svg)"
+    elif ending == ".gz":
+        remedy = "results are not compressed; leave out .gz"
     elif ending in {*map(format_suffix, writable()), *TABLES} - same:
-        remedy = "choose the format of that ending (--format or --json), or change it"
+        remedy = "change the ending, or choose its format (parse: --format, extract and abstract: --json)"
     if remedy:
         raise typer.BadParameter(
             f"expected a file name that ends in {suffix}, got {path.name}; {remedy}", param_hint=option

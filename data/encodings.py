@@ -14,6 +14,9 @@ _MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16"
     name: (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) for name in ("utf-32", "utf32", "u32")
 }
 
+# How files begin that are no text but are often given instead of one.
+_KINDS = {b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF file", b"PK\x03\x04": "a zip file, as .docx is"}
+
 
 def check_encoding(name: str) -> None:
     """Raise `InputError` unless `name` is a text encoding."""
@@ -47,6 +50,9 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
+        for beginning, kind in _KINDS.items():
+            if not offset and content.startswith(beginning):
+                raise InputError(f"{source}: expected {encoding}, got {kind}; unpack or convert it first") from error
         raise InputError(
             f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {offset + error.start}; "
             f"{remedy}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from warnings import warn
 
-from discsum.data.manifest import MANIFEST, Manifest, made_by_discsum
+from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest, made_by_discsum
 from discsum.data.shard_names import is_part
 from discsum.data.storage import Location, Stored, is_pattern, parts_of, sizes_in, stored, visible
 from discsum.errors import InputError, InputWarning
@@ -55,6 +55,8 @@ def documents_in(path: Location, endings: Collection[str], *, told: bool = False
     if told and seen:
         _warn_of(path, [file.path for file in files if file.path not in seen], len(files), endings)
     made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
+    if told:
+        _warn_of_unlisted(seen, made)
     if is_pattern(path) and not path.exists():
         made = {place: [file for file in shards if file in seen] for place, shards in made.items()}
     groups = {file: [file] for file in seen if file.parent not in made} | made
@@ -73,6 +75,16 @@ def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Co
         named = f"{links[0]}{f' and {len(links) - 1} more' if len(links) > 1 else ''}"
         message = f"left out links to folders ({named}); name the folders as inputs themselves"
         warn(f"{path}: {message}", InputWarning, stacklevel=2)
+
+
+def _warn_of_unlisted(seen: Collection[Location], made: Mapping[Location, Sequence[Location]]) -> None:
+    """Warn about documents that a manifest beside them does not list."""
+    for place, shards in made.items():
+        own = {*shards, *(place / name for name in (RECIPE, MANIFEST, FAILURES))}
+        if others := sorted(file.name for file in seen if file.parent == place and file not in own):
+            named = f"{others[0]}{f' and {len(others) - 1} more' if len(others) > 1 else ''}"
+            message = f"left out {named}, because only the files that {MANIFEST} lists are read"
+            warn(f"{place}: {message}", InputWarning, stacklevel=2)
 
 
 def _links(folder: Path) -> list[Path]:

@@ -268,7 +268,10 @@ def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
 
 
 def _other_options(folder: Location, changed: str) -> str:
-    return f"{folder}: expected a folder made with the same options, found different ones ({changed})"
+    return (
+        f"{folder}: expected a folder made with the same options, found different ones ({changed}); repeat the earlier "
+        f"options, or {ELSEWHERE}"
+    )
 
 
 def write_recipe(folder: Location, recipe: dict[str, Any]) -> None:

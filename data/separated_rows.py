@@ -6,6 +6,8 @@ import codecs
 import csv
 import io
 import re
+import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +16,7 @@ from discsum.data.encodings import decode
 from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import PAGES
 from discsum.data.storage import Location
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 # Bytes that `surrogateescape` could not decode.
 _ESCAPED = re.compile("[\udc80-\udcff]")
@@ -92,8 +94,16 @@ def separated_rows(
             faults.line, faults.reason = 0, ""
         elif not names:
             names = fields
+            _check_names(names, path)
         elif fields:
             yield source, _record(fields, names, source)
+
+
+def _check_names(names: Sequence[str], path: Location) -> None:
+    """Warn about columns with the same name."""
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1 and name):
+        message = f"expected columns with different names, got {', '.join(twice)} more than once; the last one is read"
+        warnings.warn(f"{path}: {message}", InputWarning, stacklevel=2)
 
 
 def _record(fields: list[str], names: Sequence[str], source: str) -> dict[Any, Any] | Failure:

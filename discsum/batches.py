@@ -38,6 +38,8 @@ def named(texts: Iterable[T], ids: Iterable[str] | None) -> Iterator[tuple[T, st
         TypeError: A single text instead of several.
     """
     check_several(texts)
+    if isinstance(ids, str):
+        raise TypeError(f"ids: expected several names, got one str {ids!r}")
     if ids is None:
         yield from zip(texts, repeat(""), strict=False)
         return
@@ -46,6 +48,8 @@ def named(texts: Iterable[T], ids: Iterable[str] | None) -> Iterator[tuple[T, st
         if text is lacking or name is lacking:
             found = f"only {count} names" if name is lacking else f"more names than the {count} texts"
             raise InputError(f"ids: expected a name for each text, got {found}")
+        if not isinstance(name, str):
+            raise TypeError(f"ids: expected str, got {name!r}")
         yield text, name
 
 

@@ -33,8 +33,7 @@ def check_device(name: str) -> None:
     except (RuntimeError, AssertionError, ImportError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(
-            f"device (--device): expected a device that torch can use here, such as cpu or cuda, got {name!r} "
-            f"({reason})"
+            f"device (--device): expected a device that torch can use here, such as cpu, got {name!r} ({reason})"
         ) from error
 
 

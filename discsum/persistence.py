@@ -93,6 +93,8 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
     config = read_object(path, WeightsError)
     if (config.get("kind"), config.get("format")) != (kind, FORMAT):
         got = f"{config.get('kind')} of format {config.get('format')}"
+        if "kind" not in config:
+            got = "the model of another program; discsum abstract and evaluate take sequence-to-sequence models"
         raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}")
     return config
 

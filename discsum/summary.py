@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discsum.dependency import same_unit_groups
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.format_registry import FORMATS
@@ -111,11 +112,13 @@ class Summary:
 
         Sentences are joined by a space. EDUs that follow each other in the document keep the text between them
         (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such run
-        begins with a capital and ends with a full stop, and runs end with their sentence, which may be a headline.
+        begins with a capital and ends with a full stop, and runs end with their sentence, which may be a headline. The
+        parts of an interrupted clause are in one run.
         """
         if self.unit != "edu":
             return " ".join(self.lines)
-        runs = [single_line(self.document.text[start:end]) for start, end in self._runs()]
+        text = self.document.text
+        runs = [" ".join(single_line(text[start:end]) for start, end in spans) for spans in self._runs()]
         return " ".join(_tidy(run) if self.tidy else run for run in runs)
 
     @property
@@ -151,21 +154,25 @@ class Summary:
             data |= {name: value for name, value in asdict(self.queried).items() if name != "doubt"}
         return data | ({"warnings": list(self.warnings)} if self.warnings else {})
 
-    def _runs(self) -> list[tuple[int, int]]:
-        """Return the spans of the longest runs of selected EDUs that follow each other.
+    def _runs(self) -> list[list[tuple[int, int]]]:
+        """Return the longest runs of selected EDUs that follow each other, as spans of the text.
 
-        With `tidy`, a run stays within one sentence, unless it begins with the label of a speaker.
+        With `tidy`, a run stays within one sentence, unless it begins with the label of a speaker, and has all parts of
+        a clause that other EDUs interrupt, each with its own span.
         """
-        edus = self.document.edus
-        runs: list[tuple[int, int]] = []
+        edus, tree = self.document.edus, self.document.tree
+        clauses = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(edus))
+        runs: list[list[tuple[int, int]]] = []
         previous = -2
         for unit in self.selected:
-            joined = unit.index == previous + 1
-            label = joined and self.document.text[runs[-1][0] : runs[-1][1]].rstrip().endswith(":")
-            if joined and (not self.tidy or label or edus[previous].sentence == edus[unit.index].sentence):
-                runs[-1] = (runs[-1][0], unit.end)
+            follows = unit.index == previous + 1
+            label = follows and self.document.text[runs[-1][-1][0] : runs[-1][-1][1]].rstrip().endswith(":")
+            if follows and (not self.tidy or label or edus[previous].sentence == edus[unit.index].sentence):
+                runs[-1][-1] = (runs[-1][-1][0], unit.end)
+            elif runs and clauses[previous] == clauses[unit.index]:
+                runs[-1].append((unit.start, unit.end))
             else:
-                runs.append((unit.start, unit.end))
+                runs.append([(unit.start, unit.end)])
             previous = unit.index
         return runs
 

@@ -6,6 +6,7 @@ from small_trees import document_of
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.summary import Summary
+from discsum.tree import RSTTree
 
 TEXT = 'When the bell rang,\nthe cook left: "Enough,"\nshe said - and slept. Soup boiled\nover.'
 EDUS = ["When the bell rang,", "the cook left:", '"Enough,"', "she said -", "and slept.", "Soup boiled\nover."]
@@ -122,3 +123,19 @@ def test_long_runs_of_spaces_take_no_time():
     document = document_of([["It rained." + " " * 50_000 + "Again."]])
     (line,) = Summary.from_indices(document, "sentence", "test", [0], [0]).lines
     assert line.endswith("Again.")
+
+
+def test_tidy_joins_an_interrupted_clause():
+    nodes = [
+        {"first": 0, "last": 2, "split": 1, "nuclearity": "NN", "relation": "same-unit"},
+        {"first": 0, "last": 1, "split": 0, "nuclearity": "NS", "relation": "elaboration-attribute"},
+    ]
+    edus = ["The wall,", "which was old,", "broke in May,"]
+    document = document_of([edus], RSTTree(3, nodes))
+    for indices, text in (
+        ([0, 2], "The wall, broke in May."),
+        ([0], "The wall."),
+        ([1, 2], "Which was old, broke in May."),
+    ):
+        assert Summary.from_indices(document, "edu", "test", [0] * 3, indices, tidy=True).text == text
+    assert Summary.from_indices(document, "edu", "test", [0] * 3, [0, 2]).text == "The wall, broke in May,"

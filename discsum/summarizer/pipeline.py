@@ -73,8 +73,8 @@ class SummaryPipeline:
         most, words = self.policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
         if most is not None and words > most:
             warnings.warn(
-                f"{document.id or 'text'}: expected at most {most} in words, got {words}, because no unit of "
-                f"{summary.model} fits, with those selected along with it",
+                f"{document.id or 'text'}: expected a summary of at most {most} words, got {words}: no unit that "
+                f"{summary.model} can select is shorter",
                 InputWarning,
                 stacklevel=2,
             )

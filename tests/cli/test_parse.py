@@ -97,7 +97,10 @@ def test_a_text_given_twice_is_written_once_with_a_message(parse, article, tmp_p
 )
 def test_a_name_of_another_format(parse, article, tmp_path, options, name):
     result = parse(article, *options, "-o", tmp_path / name)
-    assert (result.code, f"got {name}; choose the format of that ending" in " ".join(result.err.split())) == (2, True)
+    assert (result.code, f"got {name}; change the ending, or choose its format" in " ".join(result.err.split())) == (
+        2,
+        True,
+    )
     assert not (tmp_path / name).exists()
 
 

@@ -267,3 +267,32 @@ def test_texts_are_measured_in_bytes(tmp_path):
     assert "expected a text of at most 15 bytes" in failure.reason
     (item,) = limited(tmp_path / "rows.parquet", 16)
     assert isinstance(item, Item)
+
+
+def test_a_column_that_is_there_twice_is_named(tmp_path):
+    (tmp_path / "rows.csv").write_text("id,article,article\na,Rain.,Snow.\n")
+    with pytest.warns(InputWarning, match="rows.csv: expected columns with different names, got article more than onc"):
+        (item,) = read_inputs([str(tmp_path / "rows.csv")])
+    assert item.text == "Snow."
+
+
+def test_documents_that_a_manifest_does_not_list_are_named(tmp_path):
+    recipe = {"command": "parse", "documents": {}, "made_by": {}}
+    shards = [{"file": "part-00000.jsonl.gz", "documents": 1, "failed": 0, "sha256": ""}]
+    content = {"recipe": recipe, "shards": shards, "width": 0, "format": 1, "documents": 1, "failed": 0}
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    (tmp_path / "part-00000.jsonl.gz").write_bytes(gzip.compress(b'{"text": "It rained."}\n'))
+    (tmp_path / "mine.txt").write_text("Snow.")
+    (tmp_path / "failures.jsonl").write_text("")
+    with pytest.warns(
+        InputWarning, match="left out mine.txt, because only the files that manifest.json lists are read"
+    ):
+        (item,) = read_inputs([str(tmp_path)])
+    assert item.text == "It rained."
+
+
+@pytest.mark.parametrize(("content", "kind"), [(gzip.compress(b"Rain."), "a gzip file"), (b"PK\x03\x04\xff", "a zip")])
+def test_files_that_are_no_text_are_named(tmp_path, content, kind):
+    (tmp_path / "a.txt").write_bytes(content)
+    (failure,) = read_inputs([str(tmp_path / "a.txt")])
+    assert f"expected utf-8, got {kind}" in failure.reason

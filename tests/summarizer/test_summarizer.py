@@ -39,7 +39,7 @@ def test_a_unit_longer_than_the_summary_is_named(model, parser_folder):
     def summary(**length):
         return discsum.summarize(tiny.ARTICLE, model=model, unit="edu", parser=str(parser_folder), **length)
 
-    with pytest.warns(InputWarning, match=r"text: expected at most 1 in words, got \d+, because no unit of"):
+    with pytest.warns(InputWarning, match=r"text: expected a summary of at most 1 words, got \d+: no unit that"):
         found = summary(words=1)
     assert len(found.selected) == 1
     summary(words=1000), summary(units=1)
