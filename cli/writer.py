@@ -265,11 +265,13 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
     same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
     ending = path.suffix.lower()
     remedy = ""
+    if ending in same:
+        return
     if ending in _PICTURES:
         remedy = "change the ending; of pictures, only SVG is written (parse --format svg)"
     elif ending == ".gz":
         remedy = "results are not compressed; leave out .gz"
-    elif ending in {*map(format_suffix, writable()), *TABLES} - same:
+    elif ending in {*map(format_suffix, writable()), *TABLES}:
         remedy = "change the ending, or choose its format (parse: --format, extract and abstract: --json)"
     if remedy:
         raise typer.BadParameter(

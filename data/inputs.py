@@ -304,6 +304,8 @@ def item_of(
             document = Document.from_json(row, source)
         else:
             text = without_markup(text, markup_of(options.input))
+    except MissingExtraError:
+        raise
     except DiscsumError as error:
         return Failure(source, str(error))
     if name in (None, ""):

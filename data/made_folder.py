@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from warnings import warn
 
-from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest, made_by_discsum
+from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, ForeignError, Manifest, made_by_discsum
 from discsum.data.shard_names import is_part
 from discsum.data.storage import Location, Stored, is_pattern, parts_of, sizes_in, stored, visible
 from discsum.errors import InputError, InputWarning
@@ -16,7 +16,9 @@ from discsum.errors import InputError, InputWarning
 
 def has_parts(folder: Location) -> bool:
     """Return whether `discsum parse --shards` or `extract --shards` writes, or wrote, parts into a folder."""
-    return made_by_discsum(folder) and any(map(is_part, sizes_in(folder)))
+    if not any((folder / name).is_file() for name in (RECIPE, MANIFEST)):
+        return False
+    return any(map(is_part, sizes_in(folder))) and made_by_discsum(folder)
 
 
 def shard_files(folder: Location) -> list[Location] | None:
@@ -25,10 +27,13 @@ def shard_files(folder: Location) -> list[Location] | None:
     Raises:
         InputError: The folder is not finished, or a file is missing.
     """
-    if not made_by_discsum(folder):
+    if not any((folder / name).is_file() for name in (RECIPE, MANIFEST)):
         return None
-    names = sizes_in(folder)
-    files = [shard.file for shard in Manifest.read(folder, None).shards]
+    try:
+        manifest = Manifest.read(folder, None)
+    except ForeignError:
+        return None
+    names, files = sizes_in(folder), [shard.file for shard in manifest.shards]
     missing = [name for name in files if name not in names]
     if missing:
         raise InputError(f"{folder / missing[0]}: expected this file, which {MANIFEST} lists, found no such file")
@@ -51,11 +56,11 @@ def documents_in(path: Location, endings: Collection[str], *, told: bool = False
     """
     named, files = tuple(endings), visible(path)
     seen = {file.path: file for file in files if file.path.name.lower().endswith(named)}
+    made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
     # Without documents, callers raise an error.
     if told and seen:
-        _warn_of(path, [file.path for file in files if file.path not in seen], len(files), endings)
-    made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
-    if told:
+        others = [file.path for file in files if file.path not in seen and file.path.parent not in made]
+        _warn_of(path, others, len(files), endings)
         _warn_of_unlisted(seen, made)
     if is_pattern(path) and not path.exists():
         made = {place: [file for file in shards if file in seen] for place, shards in made.items()}

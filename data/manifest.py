@@ -43,6 +43,12 @@ COMMAND, PREPROCESS = "command", "preprocess"
 MARKS = {RECIPE: {"documents", "made_by"}, MANIFEST: {"recipe", "shards"}}
 # Advice if a dataset does not match its manifest, and if a folder belongs to another program.
 REMEDY, ELSEWHERE = "delete the folder and preprocess again", "choose another folder"
+# Advice if a folder was made with other options.
+REPEAT = f"repeat the earlier options, or {ELSEWHERE}"
+
+
+class ForeignError(InputError):
+    """A `recipe.json` or `manifest.json` of another program."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +244,7 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
         message = _other_options(folder, changed)
         # A recipe without shards, such as one with a mistyped option, may be replaced.
         if finished or any(map(is_shard, sizes_in(folder))):
-            raise InputError(message)
+            raise InputError(f"{message}; {REPEAT}")
         if in_parts and others_at_work(folder, digest_of(recipe)[:DIGITS]):
             raise InputError(f"{message}, with which runs of other parts are working; wait for them, or stop them")
     if not finished and (found is None or changed):
@@ -252,26 +258,23 @@ def made_by_discsum(folder: Location) -> bool:
 
 
 def _is_own(path: Location) -> bool:
-    if not path.is_file():
-        return False
     try:
-        return MARKS[path.name] <= read_object(path, InputError, LARGEST).keys()
+        return path.is_file() and bool(_own_object(path))
+    except ForeignError:
+        return False
     except InputError:
-        # Whoever reads the folder gets the error.
+        # Damaged; whoever reads the folder gets the error.
         return True
 
 
 def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
     """Raise `InputError` if a finished folder has another recipe; nothing is changed, so no lock is needed."""
     if changed := differences(_flat(Manifest.read(folder, None).recipe), _flat(recipe)):
-        raise InputError(_other_options(folder, changed))
+        raise InputError(f"{_other_options(folder, changed)}; {REPEAT}")
 
 
 def _other_options(folder: Location, changed: str) -> str:
-    return (
-        f"{folder}: expected a folder made with the same options, found different ones ({changed}); repeat the earlier "
-        f"options, or {ELSEWHERE}"
-    )
+    return f"{folder}: expected a folder made with the same options, found different ones ({changed})"
 
 
 def write_recipe(folder: Location, recipe: dict[str, Any]) -> None:
@@ -292,19 +295,22 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
     """Return the object in `recipe.json` or `manifest.json`.
 
     Raises:
-        InputError: It cannot be read, or another program wrote it.
+        ForeignError: Another program wrote it.
+        InputError: It cannot be read, but there are shards beside it.
     """
     folder = path.parent
     try:
         data = read_object(path, InputError, largest)
     except InputError as error:
-        names = [name for name in sizes_in(folder) if is_shard(name)]
+        names = [name for name in sizes_in(folder) if is_shard(name) or name == FAILURES]
+        if not names:
+            raise ForeignError(f"{error}; {ELSEWHERE}") from error
         # The shards of `preprocess` have names of their own. For others, only the unreadable file names the command.
         again = "preprocess again" if any(name.startswith(SHARD) for name in names) else "run its command again"
-        raise InputError(f"{error}; {f'delete the folder and {again}' if names else ELSEWHERE}") from error
+        raise InputError(f"{error}; delete the folder and {again}") from error
     missing = sorted(MARKS[path.name] - data.keys())
     if missing:
-        raise InputError(
+        raise ForeignError(
             f"{path}: expected a file written by discsum, got one without {' and '.join(missing)}; {ELSEWHERE}"
         )
     return data

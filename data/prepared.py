@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from discsum.constants import HUB
 from discsum.data.made_folder import has_parts
-from discsum.data.manifest import MANIFEST, RECIPE, Manifest
+from discsum.data.manifest import Manifest, made_by_discsum
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
@@ -32,7 +32,7 @@ COLUMNS = ("text_column in the recipe's source", "summary_column in the recipe's
 
 def is_dataset_folder(path: Location) -> bool:
     """Return whether `discsum preprocess` made a folder, finished or not."""
-    return ((path / MANIFEST).is_file() or (path / RECIPE).is_file()) and not has_parts(path)
+    return made_by_discsum(path) and not has_parts(path)
 
 
 class ExampleNeeds(Protocol[Row]):

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
 from discsum.batches import batches, failing_alone
@@ -36,10 +37,14 @@ class ShardTask(Generic[Entry]):
     def digest(self) -> str:
         """A digest of the documents: of their ids and texts, or of the slices of tables that a worker will read."""
         if isinstance(self.entries, SlicedDocuments):
-            keys = [key_of(part) for part in self.entries.slices]
+            keys = (bound for part in self.entries.slices for bound in key_of(part))
         else:
-            keys = [_key(entry) for entry in self.entries]
-        return hashlib.sha256(repr(keys).encode()).hexdigest()
+            keys = (part for entry in self.entries for part in _key(entry))
+        found = hashlib.sha256()
+        for key in keys:
+            content = str(key).encode("utf-8", "surrogatepass")
+            found.update(b"%d:%b" % (len(content), content))
+        return found.hexdigest()
 
     def __str__(self) -> str:
         """Return the file name."""
@@ -47,7 +52,8 @@ class ShardTask(Generic[Entry]):
 
 
 def _key(entry: Any) -> tuple[str, ...]:
-    return (entry.source,) if isinstance(entry, Failure) else (entry.id, entry.text)
+    # Not the whole source, because the same folder can be named in several ways.
+    return (PurePath(entry.source).name,) if isinstance(entry, Failure) else (entry.id, entry.text)
 
 
 @dataclass(frozen=True)

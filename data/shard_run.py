@@ -1,7 +1,8 @@
 """Runs that fill a folder with shards: make all shards, make a part in parallel with other runs, or write the manifest.
 
-The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
-interrupted. One worker writes a whole shard and then its record; the manifest is written from the records.
+The same documents and recipe give the same bytes, whatever the number of workers, if each has as many threads, and
+however often the run was interrupted. One worker writes a whole shard and then its record; the manifest is written from
+the records.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ class ShardJob(Generic[Entry]):
 def make_all(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
     """Fill a folder, or complete one that was interrupted, and return its manifest.
 
-    The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
-    interrupted. With `options.verify`, damaged shards are remade, also in a finished folder.
+    The same documents and recipe give the same bytes, whatever the number of workers, if each has as many threads, and
+    however often the run was interrupted. With `options.verify`, damaged shards are remade, also in a finished folder.
 
     Raises:
         InputError: The folder has another recipe, or is damaged; another run has locked it; or there is no such device.

@@ -94,7 +94,7 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
     if (config.get("kind"), config.get("format")) != (kind, FORMAT):
         got = f"{config.get('kind')} of format {config.get('format')}"
         if "kind" not in config:
-            got = "the model of another program; discsum abstract and evaluate take sequence-to-sequence models"
+            got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
         raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}")
     return config
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from textwrap import shorten
 from typing import Any
 
@@ -117,8 +117,7 @@ class Summary:
         """
         if self.unit != "edu":
             return " ".join(self.lines)
-        text = self.document.text
-        runs = [" ".join(single_line(text[start:end]) for start, end in spans) for spans in self._runs()]
+        runs = [self._words(run) for run in self._runs()]
         return " ".join(_tidy(run) if self.tidy else run for run in runs)
 
     @property
@@ -154,27 +153,37 @@ class Summary:
             data |= {name: value for name, value in asdict(self.queried).items() if name != "doubt"}
         return data | ({"warnings": list(self.warnings)} if self.warnings else {})
 
-    def _runs(self) -> list[list[tuple[int, int]]]:
-        """Return the longest runs of selected EDUs that follow each other, as spans of the text.
+    def _runs(self) -> list[list[Selected]]:
+        """Return the longest runs of selected EDUs that follow each other.
 
         With `tidy`, a run stays within one sentence, unless it begins with the label of a speaker, and has all parts of
-        a clause that other EDUs interrupt, each with its own span.
+        a clause that other EDUs of the sentence interrupt, with the selected EDUs between them.
         """
-        edus, tree = self.document.edus, self.document.tree
-        clauses = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(edus))
-        runs: list[list[tuple[int, int]]] = []
-        previous = -2
+        sentences, tree = self.document.edu_to_sentence, self.document.tree
+        clauses = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))
+        runs: list[list[Selected]] = []
         for unit in self.selected:
-            follows = unit.index == previous + 1
-            label = follows and self.document.text[runs[-1][-1][0] : runs[-1][-1][1]].rstrip().endswith(":")
-            if follows and (not self.tidy or label or edus[previous].sentence == edus[unit.index].sentence):
-                runs[-1][-1] = (runs[-1][-1][0], unit.end)
-            elif runs and clauses[previous] == clauses[unit.index]:
-                runs[-1].append((unit.start, unit.end))
-            else:
-                runs.append([(unit.start, unit.end)])
-            previous = unit.index
+            # The run that the unit continues: the last one, or the one in which its clause begins in the same sentence.
+            first, last = len(runs), runs[-1][-1] if runs else None
+            if last is not None and last.index == unit.index - 1:
+                label = last.text.rstrip().endswith(":")
+                if not self.tidy or label or sentences[last.index] == sentences[unit.index]:
+                    first -= 1
+            for number in reversed(range(len(runs))):
+                if not self.tidy or sentences[runs[number][-1].index] != sentences[unit.index]:
+                    break
+                if any(clauses[one.index] == clauses[unit.index] for one in runs[number]):
+                    first = number
+            runs[first:] = [[one for run in runs[first:] for one in run] + [unit]]
         return runs
+
+    def _words(self, run: Sequence[Selected]) -> str:
+        """Return the text of a run, without line breaks: EDUs that follow each other keep the text between them."""
+        words = run[0].text
+        for last, unit in pairwise(run):
+            between = self.document.text[last.end : unit.start] if unit.index == last.index + 1 else " "
+            words += between + unit.text
+        return single_line(words)
 
 
 def _tidy(run: str) -> str:

@@ -41,11 +41,11 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """
     beginning, found = text[:MOST_CHARACTERS], []
     tags = len(_TAG.findall(beginning))
-    if beginning.lstrip("\ufeff \t\r\n").startswith(("<?xml", "<rst>")):
-        found.append("expected text, got what looks like XML; a tree file is recognised by its ending, .rs3 or .rs4")
     if tags >= FEWEST_TAGS:
         remedy = 'read it with --input html (Python: input="html")'
         found.append(f"expected text, got what looks like HTML ({tags} tags); {remedy}")
+    elif beginning.lstrip("\ufeff \t\r\n").startswith(("<?xml", "<rst>")):
+        found.append("expected text, got what looks like XML; a tree file is recognised by its ending, .rs3 or .rs4")
     other = _other_language(_TAG.sub(" ", beginning), language)
     if other:
         found.append(f"expected the language {language!r}, got what looks like {other!r}; do not trust the result")

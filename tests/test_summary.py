@@ -139,3 +139,15 @@ def test_tidy_joins_an_interrupted_clause():
     ):
         assert Summary.from_indices(document, "edu", "test", [0] * 3, indices, tidy=True).text == text
     assert Summary.from_indices(document, "edu", "test", [0] * 3, [0, 2]).text == "The wall, broke in May,"
+    # Only one of the two EDUs between the parts is selected.
+    nodes = [
+        {"first": 0, "last": 3, "split": 2, "nuclearity": "NN", "relation": "same-unit"},
+        {"first": 0, "last": 2, "split": 0, "nuclearity": "NS", "relation": "elaboration-attribute"},
+        {"first": 1, "last": 2, "split": 1, "nuclearity": "NN", "relation": "joint-list"},
+    ]
+    document = document_of([["The wall,", "which was old", "and low,", "broke in May,"]], RSTTree(4, nodes))
+    for indices, text in (
+        ([0, 1, 3], "The wall, which was old broke in May."),
+        ([0, 2, 3], "The wall, and low, broke in May."),
+    ):
+        assert Summary.from_indices(document, "edu", "test", [0] * 4, indices, tidy=True).text == text

@@ -74,7 +74,7 @@ class SummaryPipeline:
         if most is not None and words > most:
             warnings.warn(
                 f"{document.id or 'text'}: expected a summary of at most {most} words, got {words}: no unit that "
-                f"{summary.model} can select is shorter",
+                f"{summary.model} can select fits, with those selected along with it",
                 InputWarning,
                 stacklevel=2,
             )

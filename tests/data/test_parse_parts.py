@@ -321,7 +321,7 @@ def test_shards_of_other_documents_are_made_again(job_of, tmp_path, monkeypatch)
     assert found == [f"{name}{number}" for name in "ab" for number in range(4)]
 
 
-def test_a_missing_library_ends_the_run(job_of, tmp_path, monkeypatch):
+def test_a_missing_library_ends_the_run(job_of, parser_folder, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("It rained.")
     (tmp_path / "in" / "b.md").write_text("# Rain\n\nIt rained.")
@@ -329,6 +329,10 @@ def test_a_missing_library_ends_the_run(job_of, tmp_path, monkeypatch):
     with pytest.raises(MissingExtraError, match="pip install"):
         make_all(job_of(tmp_path / "set", tmp_path / "in"), RunOptions())
     assert not (tmp_path / "set" / "manifest.json").exists()
+    (tmp_path / "rows.csv").write_text("text\n# Rain\n")
+    rows = InputSource([str(tmp_path / "rows.csv")], input="markdown")
+    with pytest.raises(MissingExtraError, match="pip install"):
+        make_all(parse_job(rows, tmp_path / "rows", ParseRecipe(str(parser_folder)), Division(shard=5)), RunOptions())
     # Without shards, only that document fails.
     kinds = [type(item) for item in read_inputs([str(tmp_path / "in")])]
     assert kinds == [Item, Failure]
@@ -346,9 +350,10 @@ def test_an_engine_that_ends_early_fails_the_run(job_of, tmp_path):
         RunOptions(workers=0)
 
 
-def test_a_manifest_of_another_program_is_no_shard_folder(tmp_path):
-    (tmp_path / "manifest.json").write_text('{"name": "webapp"}')
-    (tmp_path / "part-00000.jsonl").write_text('{"text": "Rain."}\n')
+@pytest.mark.parametrize("content", ['{"name": "webapp"}', "[1]", "// notes"])
+def test_a_manifest_of_another_program_is_no_shard_folder(tmp_path, content):
+    (tmp_path / "manifest.json").write_text(content)
+    (tmp_path / "rows.jsonl").write_text('{"text": "Rain."}\n')
     (item,) = read_inputs([str(tmp_path / "*.jsonl")])
     assert item.text == "Rain."
 

@@ -83,7 +83,7 @@ class SparseCrossAttention:
         if self.layer == 0:
             self._record(path, call)
         few = path.name == SELECTED and self._reads_states(call, copies)
-        scored = path.name != FULL or call.observer is not None
+        scored = self.selector is not None and (path.name != FULL or call.observer is not None)
         kept = self._documents(states, cache, call, copies, few=few, scored=scored)
         weights = None
         if path.name == SELECTED:
@@ -127,8 +127,12 @@ class SparseCrossAttention:
         """
         layout, key, value = call.layout, self.projections.key, self.projections.value
         found = cache.get(self.layer) if cache is not None else None
-        fits = found is not None and found.layout is layout and (few or isinstance(found, LayerDocuments))
-        if fits and (found.summary is not None or not scored):
+        if (
+            found is not None
+            and found.layout is layout
+            and (few or isinstance(found, LayerDocuments))
+            and (found.summary is not None or not scored)
+        ):
             return found
         new: LayerDocuments | StateDocuments
         if layout is None:

@@ -44,7 +44,7 @@ def _alike(lengths: Tensor) -> list[Tensor]:
         return [torch.arange(len(lengths), device=lengths.device)]
     # Within a power of 2 in length, so that less than half is padding.
     scale = lengths.clamp_min(1).float().log2().floor()
-    return [(scale == size).nonzero()[:, 0] for size in scale.unique()]
+    return [(scale == size).nonzero()[:, 0] for size in torch.unique(scale)]
 
 
 class LearnedSelector(Selector):
