@@ -60,7 +60,8 @@ class Counter:
             return
         task = self.bar.tasks[0]
         before = task.fields["text"]
-        self.bar.update(task.id, text=what)
+        # At once: what takes less time than the bar's next refresh would not be shown.
+        self.bar.update(task.id, text=what, refresh=True)
         try:
             yield
         finally:

@@ -199,7 +199,7 @@ def test_models_with_rules_against_repetition_by_default(evaluate, summarizer_fo
     assert "redundancy" not in evaluate(ROWS, "--redundancy", 0, "--brevity", 0, models=("lead", folder)).out
     message = "redundancy: expected none with lead, which gives no probabilities"
     refused = evaluate(ROWS, "--redundancy", 4, models=("lead", folder))
-    assert (refused.code, message in refused.err) == (1, True)
+    assert (refused.code, message in refused.err) == (2, True)
     lines = evaluate(ROWS, models=("lead", folder)).out.splitlines()
     named = [line.partition(": ")[0] for line in lines if line.startswith("signature")]
     assert named == ["signature of lead", f"signature of {folder}"]

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import shutil
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import tiny
 from engine_work import EngineWithKilledWorker
 from small_news import pairs, write_table
 
+from discsum import markup
 from discsum.data.divided_tables import DividedTables
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
@@ -325,7 +325,11 @@ def test_a_missing_library_ends_the_run(job_of, parser_folder, tmp_path, monkeyp
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("It rained.")
     (tmp_path / "in" / "b.md").write_text("# Rain\n\nIt rained.")
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
+
+    def missing(text, markup):
+        raise MissingExtraError('pip install "discsum[web]"')
+
+    monkeypatch.setattr(markup, "to_text", missing)
     with pytest.raises(MissingExtraError, match="pip install"):
         make_all(job_of(tmp_path / "set", tmp_path / "in"), RunOptions())
     assert not (tmp_path / "set" / "manifest.json").exists()

@@ -1,3 +1,4 @@
+import gzip
 import json
 import multiprocessing
 import os
@@ -18,6 +19,7 @@ from safetensors.torch import load_file, save_file
 
 import discsum.data
 from discsum.candidates import Candidates
+from discsum.data.inputs import read_inputs
 from discsum.data.locks import folder_lock
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
@@ -313,3 +315,12 @@ def test_rows_that_have_trees_keep_them(parser_folder, tmp_path):
     kept, parsed = discsum.data.load(tmp_path / "set")
     assert Document.from_json(kept).to_json() == document.to_json()
     assert (parsed["id"], Document.from_json(parsed).tree) == ("bare", other.tree)
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
+def test_rows_without_ids_are_called_after_their_table(tmp_path, name):
+    content = b'{"article": "It rained.", "summary": "Rain."}\n'
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    (pair,) = PairSource(str(tmp_path / name)).pairs()
+    (item,) = read_inputs([str(tmp_path / name)])
+    assert pair.id == item.id == "rows-1"
