@@ -16,9 +16,8 @@ from discsum.errors import InputError, InputWarning
 
 def has_parts(folder: Location) -> bool:
     """Return whether `discsum parse --shards` or `extract --shards` writes, or wrote, parts into a folder."""
-    if not any((folder / name).is_file() for name in (RECIPE, MANIFEST)):
-        return False
-    return any(map(is_part, sizes_in(folder))) and made_by_discsum(folder)
+    # The recipe or manifest, which may be large, is read last.
+    return _may_be_made(folder) and any(map(is_part, sizes_in(folder))) and made_by_discsum(folder)
 
 
 def shard_files(folder: Location) -> list[Location] | None:
@@ -27,7 +26,7 @@ def shard_files(folder: Location) -> list[Location] | None:
     Raises:
         InputError: The folder is not finished, or a file is missing.
     """
-    if not any((folder / name).is_file() for name in (RECIPE, MANIFEST)):
+    if not _may_be_made(folder):
         return None
     try:
         manifest = Manifest.read(folder, None)
@@ -38,6 +37,11 @@ def shard_files(folder: Location) -> list[Location] | None:
     if missing:
         raise InputError(f"{folder / missing[0]}: expected this file, which {MANIFEST} lists, found no such file")
     return [folder / name for name in files]
+
+
+def _may_be_made(folder: Location) -> bool:
+    """Return whether a folder has files with the names of a recipe or manifest, of discsum or another program."""
+    return any((folder / name).is_file() for name in (RECIPE, MANIFEST))
 
 
 def documents_in(path: Location, endings: Collection[str], *, told: bool = False) -> list[Stored]:

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from discsum.batches import map_ahead
-from discsum.data.locks import others_at_work
-from discsum.data.parts import Part
 from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
     Location,
@@ -27,14 +25,12 @@ from discsum.data.storage import (
 )
 from discsum.errors import InputError
 from discsum.json_objects import checked_fields, read_object
-from discsum.recipes.fields import Checked, Count, Natural, differences
+from discsum.recipes.fields import Checked, Count, Natural
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
 # Maximum bytes of a manifest; the manifest of ten million shards is smaller.
 LARGEST = 2 << 30
-# Hexadecimal digits of a recipe's digest in the name of a part's lock.
-DIGITS = 8
 # Number of shards hashed in parallel, which is faster on a disk and in a store.
 HASHED = 4
 # Recipe field that names the command, and the command whose recipes lack it.
@@ -43,12 +39,10 @@ COMMAND, PREPROCESS = "command", "preprocess"
 MARKS = {RECIPE: {"documents", "made_by"}, MANIFEST: {"recipe", "shards"}}
 # Advice if a dataset does not match its manifest, and if a folder belongs to another program.
 REMEDY, ELSEWHERE = "delete the folder and preprocess again", "choose another folder"
-# Advice if a folder was made with other options.
-REPEAT = f"repeat the earlier options, or {ELSEWHERE}"
 
 
 class ForeignError(InputError):
-    """A `recipe.json` or `manifest.json` of another program."""
+    """A `recipe.json` or `manifest.json` of another program, or one that nobody can read and without shards."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,7 @@ class Manifest:
         write_bytes(folder / MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
         # The names are known, so a large folder in a store need not be listed.
         known = [record_name(shard.file) for shard in self.shards]
-        _tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
+        tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
 
     @classmethod
     def read(cls, folder: Location, command: str | None = PREPROCESS) -> Manifest:
@@ -157,7 +151,7 @@ class Manifest:
         """
         path, kind = folder / MANIFEST, "dataset folder" if command == PREPROCESS else "folder"
         if not path.is_file():
-            begun = _begun_recipe(folder)
+            begun = begun_recipe(folder)
             state = "has none" if begun is None else f"is not finished: run discsum {_command(begun)} again"
             raise InputError(f"{folder}: expected a {kind} with {MANIFEST}, this one {state}")
         data = _own_object(path, LARGEST)
@@ -207,51 +201,6 @@ def digest_of(recipe: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
-def part_lock_name(part: Part, recipe: dict[str, Any]) -> str:
-    """Return the name of a part's lock.
-
-    It has the recipe's digest: parts that are started again together with a corrected recipe must not take each other
-    for runs of the old one.
-    """
-    return f"{part.number}-of-{part.count}-{digest_of(recipe)[:DIGITS]}"
-
-
-def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -> bool:
-    """Claim the folder for a recipe; return whether anything is left to do.
-
-    Args:
-        folder: Folder of a dataset, which this run has locked.
-        recipe: Everything that its content depends on.
-        in_parts: Whether this run makes a part, while other runs may make other parts.
-
-    Raises:
-        InputError: The folder belongs to another recipe, and the message names the differences; or it has files of
-            another program.
-    """
-    finished = (folder / MANIFEST).is_file()
-    begun = _begun_recipe(folder)
-    found = Manifest.read(folder, None).recipe if finished else begun
-    if found is None:
-        _check_unclaimed(folder)
-    if finished:
-        # Tidies up after a run that was killed while it did.
-        if begun is not None or isinstance(folder, Path):
-            _tidy(folder, sizes_in(folder))
-    else:
-        # Clears after a killed run. One of its workers may still be running, so the run's last step clears again.
-        clear_unfinished(folder)
-    if changed := differences(_flat(found), _flat(recipe)) if found is not None else "":
-        message = _other_options(folder, changed)
-        # A recipe without shards, such as one with a mistyped option, may be replaced.
-        if finished or any(map(is_shard, sizes_in(folder))):
-            raise InputError(f"{message}; {REPEAT}")
-        if in_parts and others_at_work(folder, digest_of(recipe)[:DIGITS]):
-            raise InputError(f"{message}, with which runs of other parts are working; wait for them, or stop them")
-    if not finished and (found is None or changed):
-        write_recipe(folder, recipe)
-    return not finished
-
-
 def made_by_discsum(folder: Location) -> bool:
     """Return whether a folder has the recipe or the manifest of a run of discsum, readable or not."""
     return any(_is_own(folder / name) for name in (RECIPE, MANIFEST))
@@ -267,16 +216,6 @@ def _is_own(path: Location) -> bool:
         return True
 
 
-def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
-    """Raise `InputError` if a finished folder has another recipe; nothing is changed, so no lock is needed."""
-    if changed := differences(_flat(Manifest.read(folder, None).recipe), _flat(recipe)):
-        raise InputError(f"{_other_options(folder, changed)}; {REPEAT}")
-
-
-def _other_options(folder: Location, changed: str) -> str:
-    return f"{folder}: expected a folder made with the same options, found different ones ({changed})"
-
-
 def write_recipe(folder: Location, recipe: dict[str, Any]) -> None:
     """Write `recipe.json`, which marks a folder as begun and unfinished."""
     write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
@@ -286,7 +225,7 @@ def _command(recipe: Any) -> str:
     return str(recipe.get(COMMAND, PREPROCESS)) if isinstance(recipe, dict) else PREPROCESS
 
 
-def _begun_recipe(folder: Location) -> dict[str, Any] | None:
+def begun_recipe(folder: Location) -> dict[str, Any] | None:
     """Return the recipe that a folder was begun with; None if there is none."""
     return _own_object(folder / RECIPE) if (folder / RECIPE).is_file() else None
 
@@ -316,21 +255,6 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
     return data
 
 
-def _check_unclaimed(folder: Location) -> None:
-    """Raise `InputError` if a folder without a recipe has a file that a run would overwrite."""
-    names = sizes_in(folder)
-    shards = [name for name in names if is_shard(name)]
-    # Shards that discsum made have records until their folder is finished.
-    alone = [name for name in shards if record_name(name) not in names]
-    if FAILURES in names and not shards:
-        alone = [FAILURES]
-    if alone:
-        raise InputError(
-            f"{folder / min(alone)}: expected no file of this name in a new folder, found one, which discsum would "
-            f"overwrite; {ELSEWHERE}"
-        )
-
-
 @contextmanager
 def _with_remedy(recipe: Any) -> Iterator[None]:
     """Append `remedy_of` the recipe to an `InputError` in the block."""
@@ -340,15 +264,7 @@ def _with_remedy(recipe: Any) -> Iterator[None]:
         raise InputError(f"{error}; {remedy_of(recipe)}") from error
 
 
-def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Return a recipe's fields with groups flattened, so that errors name only the fields that differ."""
-    flat: dict[str, Any] = {}
-    for name, value in recipe.items():
-        flat |= {f"{name} {key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
-    return flat
-
-
-def _tidy(folder: Location, names: Iterable[str]) -> None:
+def tidy(folder: Location, names: Iterable[str]) -> None:
     """Remove files that only unfinished folders have, and what workers left that outlived their killed run."""
     clear_unfinished(folder)
     remove(folder / name for name in names if is_record(name))

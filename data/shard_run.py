@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from discsum.data.claims import begin, check_finished, part_lock_name
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
 from discsum.data.locks import folder_lock, part_lock
@@ -22,12 +23,9 @@ from discsum.data.manifest import (
     RECIPE,
     Manifest,
     Shard,
-    begin,
-    check_finished,
     check_sums,
     digest_of,
     faults_of,
-    part_lock_name,
 )
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, Origin, ShardRecord

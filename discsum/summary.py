@@ -174,7 +174,13 @@ class Summary:
                     break
                 if any(clauses[one.index] == clauses[unit.index] for one in runs[number]):
                     first = number
-            runs[first:] = [[one for run in runs[first:] for one in run] + [unit]]
+            # In place: copying a run for each of its units would take quadratic time.
+            if first == len(runs):
+                runs.append([])
+            for run in runs[first + 1 :]:
+                runs[first] += run
+            del runs[first + 1 :]
+            runs[first].append(unit)
         return runs
 
     def _words(self, run: Sequence[Selected]) -> str:

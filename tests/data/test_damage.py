@@ -7,7 +7,8 @@ import pytest
 from small_news import write_table
 
 import discsum.data
-from discsum.data.manifest import Manifest, begin
+from discsum.data.claims import begin
+from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe

@@ -9,8 +9,8 @@ from small_news import write_table
 from waiting_runs import run_together
 
 from discsum.constants import MAX_DOCUMENT_BYTES
+from discsum.data.claims import begin, part_lock_name
 from discsum.data.locks import folder_lock, part_lock
-from discsum.data.manifest import begin, part_lock_name
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
 from discsum.data.preprocess import preprocess_job
