@@ -68,8 +68,9 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
             raise InputError(f"{message}; {REPEAT}")
         if in_parts and others_at_work(folder, digest_of(recipe)[:DIGITS]):
             raise InputError(f"{message}, with which runs of other parts are working; wait for them, or stop them")
-    if not finished and (found is None or changed):
-        write_recipe(folder, recipe)
+    if not finished and (found is None or changed) and not write_recipe(folder, recipe, new=found is None):
+        # Another part has begun the folder since it was looked at.
+        return begin(folder, recipe, in_parts=in_parts)
     return not finished
 
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from discsum.batches import map_ahead
+from discsum.data.remote import RemotePath
 from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
     Location,
     clear_unfinished,
+    create_bytes,
     remove,
     sha256,
     sizes_in,
@@ -216,9 +218,17 @@ def _is_own(path: Location) -> bool:
         return True
 
 
-def write_recipe(folder: Location, recipe: dict[str, Any]) -> None:
-    """Write `recipe.json`, which marks a folder as begun and unfinished."""
-    write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
+def write_recipe(folder: Location, recipe: dict[str, Any], *, new: bool = False) -> bool:
+    """Write `recipe.json`, which marks a folder as begun and unfinished; return whether this call wrote it.
+
+    With `new`, an existing one in a store is kept: runs of parts may begin at the same moment there. On a disk they
+    begin one after another.
+    """
+    path, content = folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode()
+    if new and isinstance(path, RemotePath):
+        return create_bytes(path, content)
+    write_bytes(path, content)
+    return True
 
 
 def _command(recipe: Any) -> str:

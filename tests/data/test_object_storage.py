@@ -12,13 +12,14 @@ import torch
 from fsspec.implementations.memory import MemoryFileSystem
 from small_news import write_table
 
-from discsum.data import leases, records
+from discsum.data import claims, leases, records
+from discsum.data.claims import begin, part_lock_name
 from discsum.data.dataset import load
 from discsum.data.dataset_maker import DatasetMaker
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import read_inputs
-from discsum.data.leases import read_lease
-from discsum.data.manifest import Manifest
+from discsum.data.leases import leased, read_lease
+from discsum.data.manifest import Manifest, begun_recipe, write_recipe
 from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Division
@@ -262,3 +263,22 @@ def test_many_shards_are_read_in_the_order_of_their_numbers(monkeypatch):
             listing.record(name, Origin(""))
     assert len(read) == len(set(read)) == len(numbers)
     assert [int(name.split("-")[1].split(".")[0]) for name in listing.names] == numbers
+
+
+def test_of_parts_that_begin_a_folder_at_the_same_moment_one_writes_the_recipe(place, monkeypatch):
+    def recipe(oracle):
+        return {"documents": {}, "made_by": {}, "oracle": oracle}
+
+    looked = claims._check_unclaimed
+
+    def begun_meanwhile(folder):
+        looked(folder)
+        write_recipe(folder, recipe("kedzie"))
+
+    monkeypatch.setattr(claims, "_check_unclaimed", begun_meanwhile)
+    name = part_lock_name(Part(1, 2), recipe("kedzie"))
+    with leased(place / ".locks" / name, place):
+        with pytest.raises(InputError, match=r"'kedzie' there and 'bertsum' here.*wait for them, or stop them"):
+            begin(place, recipe("bertsum"), in_parts=True)
+        assert begin(place, recipe("kedzie"), in_parts=True)
+    assert begun_recipe(place) == recipe("kedzie")
