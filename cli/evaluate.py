@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discsum.cli.choices import choice
-from discsum.cli.command import as_usage, command_app, given_options
+from discsum.cli.command import as_usage, command_app
 from discsum.cli.completion import systems
 from discsum.cli.documents import Run
+from discsum.cli.evaluate_checks import check_files, check_kinds, check_names, check_unused
 from discsum.cli.options import (
     OF_INPUTS,
     OF_SELECTION,
@@ -37,7 +38,6 @@ from discsum.cli.options import (
 )
 from discsum.cli.paper_tables import (
     OF_TABLES,
-    OF_XIAO,
     Draws,
     LowResource,
     RowSettings,
@@ -48,16 +48,13 @@ from discsum.cli.paper_tables import (
 )
 from discsum.cli.progress import counting, loading, say
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import check_no_input, check_writable, is_device, local_path
-from discsum.constants import BEAMS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
-from discsum.data.inputs import input_files
+from discsum.cli.writer import is_device, local_path
+from discsum.constants import BEAMS, SHIPPED_PARSER, UNITS
 from discsum.data.storage import is_pattern, location
 from discsum.devices import check_device
 from discsum.errors import InputError
-from discsum.persistence import read_config
 
 if TYPE_CHECKING:
-    from discsum.data.pairs import PairSource
     from discsum.experiments.comparison import ModelScores
     from discsum.selection import Policy
 
@@ -66,9 +63,6 @@ app = command_app()
 OF_PARSERS = "Options of parsers"
 # Output formats of the scores.
 STYLES = ("table", "markdown", "json")
-# Options of sequence-to-sequence models.
-OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
-OF_GENERATION = ("selector", "r", *OF_SEARCH)
 
 
 def _lines_file(name: str | None) -> str | None:
@@ -174,7 +168,7 @@ def evaluate(
     if parameters:
         from discsum.cli.paper_tables import show_parameters
 
-        _check_unused(context, ("models_and_data", "parameters", "head_files", "style"), "--parameters")
+        check_unused(context, ("models_and_data", "parameters", "head_files", "style"), "with --parameters")
         show_parameters([*models, data] if data else [], style)
         return
     if not data or not (models or table):
@@ -183,8 +177,11 @@ def evaluate(
     if isinstance(place, Path) and not (place.exists() or is_pattern(place)):
         raise InputError(f"{data}: no such file or folder")
     if table is not None:
-        _show_table(context, models, data)
+        from discsum.cli.paper_tables import show_named
+
+        show_named(context, models, data)
         return
+    check_unused(context, context.params.keys() - {*OF_TABLES}, "without --table")
     from discsum.cli.parser_scores import show_parsers
     from discsum.data.made_folder import has_parts
     from discsum.data.pairs import PairSource
@@ -196,19 +193,19 @@ def evaluate(
     # Checked before `is_treebank`: folders of texts with summaries contain JSON files too.
     texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
-        _check_unused(
+        check_unused(
             context,
             ("models_and_data", "split", "first", "last", "rst_parseval", "device", "style", "signature"),
-            "a treebank",
+            "with a treebank",
         )
         show_parsers(models, place, split, slice(first, last), rst_parseval, style, device)
         return
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
 
-    _check_unused(context, context.params.keys() - {"split", "rst_parseval", *OF_TABLES}, "texts with summaries")
+    check_unused(context, context.params.keys() - {"split", "rst_parseval"}, "with texts with summaries")
     generated = {name for name in models if is_sequence_to_sequence(name)}
-    _check_kinds(context, models, generated)
+    check_kinds(context, models, generated)
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected one of {', '.join(models)}, got {unknown}", param_hint="--against")
@@ -217,8 +214,8 @@ def evaluate(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
         )
     policy = _policy(unit, units, block_trigrams=block_trigrams, redundancy=redundancy, brevity=brevity, layout=layout)
-    _check_names([name for name in models if name not in generated], policy, parser, selector)
-    _check_files(source, first, last, output)
+    check_names([name for name in models if name not in generated], policy, parser, selector)
+    check_files(source, first, last, output)
     run = Run()
     with loading("the models"):
         from discsum.experiments.comparison import MeasuredRows, measure
@@ -250,64 +247,6 @@ def evaluate(
     run.finish()
 
 
-def _show_table(context: typer.Context, models: list[str], data: str) -> None:
-    """Print the table that `--table` names, with the options of the command line."""
-    from discsum.cli.paper_tables import show_models, show_table
-
-    given = context.params
-    table = given["table"]
-    if table in OF_XIAO:
-        if models:
-            raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
-        _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
-        show_table(
-            int(table),
-            given["setting"],
-            Path(data),
-            Path(given["runs"]),
-            given["settings"] or [],
-            given["draws"],
-            given["output"],
-            given["style"],
-            low_resource=given["low_resource"],
-            seeds=given["seeds"],
-        )
-        return
-    from discsum.abstractive.generation import Generation
-    from discsum.data.pairs import PairSource
-
-    if not models:
-        raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
-    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "device", "output")
-    _check_unused(context, (*used, "style", *OF_SEARCH, "block_trigrams"), f"--table {table}")
-    source = PairSource(data, given["text_column"], given["summary_column"])
-    rows = given["first"], given["last"]
-    _check_files(source, *rows, given["output"])
-    with as_usage():
-        generation = Generation(
-            **{name: given[name] for name in OF_SEARCH}, block_trigrams=bool(given["block_trigrams"])
-        )
-    shown = given["output"], given["style"]
-    show_models(table, models, source, *rows, given["parser"], given["device"], generation, *shown)
-
-
-def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:
-    """Raise `BadParameter` for options given on the command line that are not in `used`."""
-    unused = [option for name, option in given_options(context).items() if name not in used]
-    if unused:
-        raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be used with {what}")
-
-
-def _check_kinds(context: typer.Context, models: Collection[str], generated: Collection[str]) -> None:
-    """Raise `BadParameter` for options of extractive or of sequence-to-sequence models if none of those is listed."""
-    from discsum.selection import PENALTIES
-
-    if not generated:
-        _check_unused(context, context.params.keys() - {*OF_GENERATION}, "extractive models")
-    if len(generated) == len(models):
-        _check_unused(context, context.params.keys() - {*PENALTIES}, "sequence-to-sequence models")
-
-
 def _note_whole(results: Sequence[ModelScores]) -> None:
     """Report on standard error how many documents a model read whole although it selects sentences."""
     for result in results:
@@ -326,29 +265,3 @@ def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Polic
     if units is not None and units < 1:
         raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
     return default_policy(unit, units, layout=layout, **rules)
-
-
-def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:
-    """Check the names of extractive models, parser and selector, and the rules of baselines, without loading any."""
-    from discsum.abstractive.sparse.selectors import check_name
-    from discsum.baselines import BASELINES, baseline
-    from discsum.summarizer.options import check_scorer
-
-    with as_usage():
-        check_name(selector)
-    read_config(parser, PARSER_KIND)
-    for model in models:
-        if model != ORACLE:
-            check_scorer(model, policy.unit)
-        if model in BASELINES:
-            with as_usage():
-                baseline(model).complete(policy)
-
-
-def _check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
-    """Check that the output can be written and that a table has the columns of text and summary."""
-    if output is not None:
-        check_writable(Path(output), folder=False)
-        check_no_input(Path(output), input_files([source.name]))
-    if Path(source.name).is_file():
-        next(iter(source.pairs(first, last)), None)

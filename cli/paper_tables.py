@@ -10,6 +10,7 @@ import typer
 
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage
+from discsum.cli.evaluate_checks import OF_SEARCH, check_files, check_unused
 from discsum.cli.progress import say
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -90,7 +91,46 @@ def show_parameters(models: Sequence[str], style: str) -> None:
     typer.echo(parameter_report(counts, style))
 
 
-def show_table(
+def show_named(context: typer.Context, models: Sequence[str], data: str) -> None:
+    """Print the table that `--table` names, with the options of the command line."""
+    given = context.params
+    table = given["table"]
+    if table in OF_XIAO:
+        if models:
+            raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
+        check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "with --table")
+        _show_trained(
+            int(table),
+            given["setting"],
+            Path(data),
+            Path(given["runs"]),
+            given["settings"] or [],
+            given["draws"],
+            given["output"],
+            given["style"],
+            low_resource=given["low_resource"],
+            seeds=given["seeds"],
+        )
+        return
+    from discsum.abstractive.generation import Generation
+    from discsum.data.pairs import PairSource
+
+    if not models:
+        raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
+    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "device", "output")
+    check_unused(context, (*used, "style", *OF_SEARCH, "block_trigrams"), f"with --table {table}")
+    source = PairSource(data, given["text_column"], given["summary_column"])
+    rows = given["first"], given["last"]
+    check_files(source, *rows, given["output"])
+    with as_usage():
+        generation = Generation(
+            **{name: given[name] for name in OF_SEARCH}, block_trigrams=bool(given["block_trigrams"])
+        )
+    shown = given["output"], given["style"]
+    _show_models(table, models, source, *rows, given["parser"], given["device"], generation, *shown)
+
+
+def _show_trained(
     table: int,
     setting: str | None,
     data: Path,
@@ -119,7 +159,7 @@ def show_table(
         write_documents(Path(output), [draw for result in results for draw in result.draws])
 
 
-def show_models(
+def _show_models(
     table: str,
     models: Sequence[str],
     source: PairSource,

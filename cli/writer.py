@@ -16,6 +16,7 @@ from discsum.cli.command import as_usage
 from discsum.cli.json_lines import JsonLines, check_options
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
+from discsum.data.markup import ENDINGS
 from discsum.data.storage import is_url
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
@@ -66,7 +67,7 @@ class Writer:
 
         Raises:
             BadParameter: `resume` without a folder or lines to keep, one file for several documents that need a
-                folder, or a file with the ending of another format.
+                folder, a file with the ending of another format, or texts or pages in a folder of inputs.
             InputError: An output that cannot be written, or is an input.
         """
         self.suffix, self.resume, self._option, self._reserved = suffix, resume, option, reserved
@@ -112,6 +113,8 @@ class Writer:
                 self.folder = path
                 self._record = path / f"{suffix}.options" if options else None
             check_writable(path, folder=self.folder is not None, option=option)
+            if self.folder is not None and suffix in {".txt", *ENDINGS}:
+                _check_outside(path, inputs, option)
             self._inputs = input_files(inputs)
             clear_unfinished(path if self.folder is not None else path.parent)
             if self.file is not None or reserved:
@@ -272,11 +275,24 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
     elif ending == ".gz":
         remedy = "results are not compressed; leave out .gz"
     elif ending in {*map(format_suffix, writable()), *TABLES}:
-        remedy = "change the ending, or choose its format (parse: --format, extract and abstract: --json)"
+        remedy = (
+            "change the ending, or choose its format (parse: --format; extract and abstract: --json; pages of extract: "
+            "--report)"
+        )
     if remedy:
         raise typer.BadParameter(
             f"expected a file name that ends in {suffix}, got {path.name}; {remedy}", param_hint=option
         )
+
+
+def _check_outside(folder: Path, inputs: Sequence[str], option: str) -> None:
+    """Raise `BadParameter` for an output folder that is an input folder or below one."""
+    for name in inputs:
+        if Path(name).is_dir() and folder.resolve().is_relative_to(Path(name).resolve()):
+            raise typer.BadParameter(
+                f"expected a folder outside the input {name}, got {folder}, where the next run would read the results",
+                param_hint=option,
+            )
 
 
 def is_json_lines(output: str | None) -> bool:

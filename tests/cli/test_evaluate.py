@@ -116,7 +116,7 @@ def test_options_of_tables_on_a_treebank_are_wrong_usage(discsum, treebank, pars
 
 def test_options_that_would_not_be_looked_at(discsum, evaluate, tmp_path):
     result = evaluate(ROWS, "--draws", 2, "--set", "seed=1")
-    assert (result.code, "--draws, --set cannot be used with texts with summaries" in result.err) == (2, True)
+    assert (result.code, "--draws, --set cannot be used without --table" in result.err) == (2, True)
     result = discsum("evaluate", "--table", 3, tmp_path, "--unit", "edu", "--against", "lead")
     assert (result.code, "--against, --unit cannot be used with --table" in result.err) == (2, True)
     result = discsum("evaluate", "lead", tmp_path, "--table", 3)

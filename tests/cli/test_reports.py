@@ -59,6 +59,15 @@ def test_wrong_places(extract, article, inputs, options, message):
     assert message in result.err
 
 
+@pytest.mark.parametrize("option", ["--report", "--output"])
+def test_results_that_the_next_run_would_read_as_documents(extract, tmp_path, option):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("It rained.")
+    result = extract(tmp_path / "docs", option, tmp_path / "docs" / "pages")
+    assert (result.code, "expected a folder outside the input" in " ".join(result.err.split())) == (2, True)
+    assert not (tmp_path / "docs" / "pages").exists()
+
+
 def test_an_empty_text_has_a_report(extract, tmp_path):
     path = tmp_path / "empty.txt"
     path.write_text("\n")

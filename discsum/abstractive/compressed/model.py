@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, PegasusConfig, PegasusForConditionalGeneration
 from transformers.modeling_outputs import Seq2SeqLMOutput
+from transformers.utils.generic import can_return_tuple
 
 from discsum.abstractive.compressed.copying import CopyAttention
 from discsum.abstractive.compressed.mixture import Mixture
@@ -57,6 +58,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
             with torch.no_grad():
                 weight.copy_(sinusoids(weight.shape[0], weight.shape[1], config.position_base))
 
+    @can_return_tuple  # type: ignore[untyped-decorator]
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -68,7 +70,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         dense: bool = True,
         **options: Any,
     ) -> CopyOutput:
-        """Return log probabilities `(rows, steps, extended)` as `logits`.
+        """Return log probabilities `(rows, steps, extended)` as `logits`; as a tuple with `return_dict=False`.
 
         Args:
             input_ids: `(rows, tokens)` of the text.
@@ -94,13 +96,13 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
                 "expected source_ids, the text that may be copied, together with encoder_outputs; got none"
             )
         options["use_cache"] = False if labels is not None else options.get("use_cache")
-        # The output's parts are read by name below, so it must not be a tuple.
-        options.pop("return_dict", None)
         output = self.model(
             input_ids,
             attention_mask=attention_mask,
             decoder_input_ids=decoder_input_ids,
             encoder_outputs=encoder_outputs,
+            # The output's parts are read by name below, so it must not be a tuple.
+            return_dict=True,
             **options,
         )
         states = output.last_hidden_state

@@ -95,6 +95,14 @@ def test_step_by_step_is_teacher_forcing(inputs, source):
 
 
 @torch.no_grad()
+def test_outputs_are_tuples_on_request(inputs):
+    model = make_copying()
+    rows = model(**inputs.forward, return_dict=False)
+    assert isinstance(rows, tuple)
+    assert rows[0].equal(model(**inputs.forward).logits)
+
+
+@torch.no_grad()
 def test_a_text_alone_and_in_a_padded_batch(inputs, source):
     model = make_copying()
     whole = model(**inputs.forward, source_ids=source).logits

@@ -1,0 +1,66 @@
+"""Checks of `discsum evaluate` before anything is loaded: options that do not apply, names, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from discsum.cli.command import as_usage, given_options
+from discsum.cli.writer import check_no_input, check_writable
+from discsum.constants import ORACLE, PARSER_KIND
+from discsum.data.inputs import input_files
+from discsum.persistence import read_config
+
+if TYPE_CHECKING:
+    from discsum.data.pairs import PairSource
+    from discsum.selection import Policy
+
+# Options of sequence-to-sequence models.
+OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
+OF_GENERATION = ("selector", "r", *OF_SEARCH)
+
+
+def check_unused(context: typer.Context, used: Collection[str], where: str) -> None:
+    """Raise `BadParameter` for options given on the command line that are not in `used`; `where` ends the message."""
+    unused = [option for name, option in given_options(context).items() if name not in used]
+    if unused:
+        raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be used {where}")
+
+
+def check_kinds(context: typer.Context, models: Collection[str], generated: Collection[str]) -> None:
+    """Raise `BadParameter` for options of extractive or of sequence-to-sequence models if none of those is listed."""
+    from discsum.selection import PENALTIES
+
+    if not generated:
+        check_unused(context, context.params.keys() - {*OF_GENERATION}, "with extractive models")
+    if len(generated) == len(models):
+        check_unused(context, context.params.keys() - {*PENALTIES}, "with sequence-to-sequence models")
+
+
+def check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:
+    """Check the names of extractive models, parser and selector, and the rules of baselines, without loading any."""
+    from discsum.abstractive.sparse.selectors import check_name
+    from discsum.baselines import BASELINES, baseline
+    from discsum.summarizer.options import check_scorer
+
+    with as_usage():
+        check_name(selector)
+    read_config(parser, PARSER_KIND)
+    for model in models:
+        if model != ORACLE:
+            check_scorer(model, policy.unit)
+        if model in BASELINES:
+            with as_usage():
+                baseline(model).complete(policy)
+
+
+def check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
+    """Check that the output can be written and that a table has the columns of text and summary."""
+    if output is not None:
+        check_writable(Path(output), folder=False)
+        check_no_input(Path(output), input_files([source.name]))
+    if Path(source.name).is_file():
+        next(iter(source.pairs(first, last)), None)
