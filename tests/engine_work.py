@@ -45,6 +45,7 @@ class Dying:
 
     folder: Path
     times: int
+    number: int = signal.SIGKILL
 
     def __call__(self, task, step):
         (self.folder / f"{uuid.uuid4().hex}.begun").write_text(f"{task} {os.getpid()}")
@@ -55,7 +56,7 @@ class Dying:
                 file.write("x")
             # Until the first step has been received.
             time.sleep(0.3)
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self.number)
         step(1)
         return task
 

@@ -131,3 +131,19 @@ def test_names_of_texts():
         list(named(["a", "b"], ["x"]))
     with pytest.raises(InputError, match="ids: expected a name for each text, got more names than the 1 texts"):
         list(named(["a"], ["x", "y"]))
+
+
+@pytest.mark.parametrize(
+    ("texts", "ids", "message"),
+    [
+        (["a", "b"], ["x", 2], "ids: expected str, got 2"),
+        (["a", "b"], ["x", None], "ids: expected str, got None"),
+        # Not one name per letter.
+        (["a", "b"], "xy", "ids: expected several names, got one str 'xy'"),
+        ("ab", ["x", "y"], "texts: expected several texts, got one str"),
+    ],
+)
+def test_names_that_are_none(texts, ids, message):
+    with pytest.raises(TypeError) as raised:
+        list(named(texts, ids))
+    assert str(raised.value) == message

@@ -55,6 +55,14 @@ def test_html_is_told_but_not_text_about_it():
     assert text_warnings("Write <b>bold</b> or <p> and </p>; if a < b and c > d then stop.") == ()
 
 
+@pytest.mark.parametrize("beginning", ['<?xml version="1.0"?>\n', "<rst>", "\ufeff \n\t<rst>"])
+def test_xml_is_told_but_not_text_about_it(beginning):
+    tree = f'{beginning}<segment id="1" parent="2" relname="span">The council will rebuild the market.</segment>'
+    told = "expected text, got what looks like XML; a tree file is recognised by its ending, .rs3 or .rs4"
+    assert text_warnings(tree) == (told,)
+    assert text_warnings(f"The file of the council begins with {beginning}") == ()
+
+
 def test_a_tag_that_is_never_closed_costs_no_time():
     assert text_warnings("<div " * 1000) == ()
 

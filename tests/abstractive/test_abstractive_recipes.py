@@ -29,6 +29,33 @@ def test_a_family_that_is_none(name):
         AbstractiveRecipe.from_dict(SOURCES | {"family": name})
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"scratch": {"heads": 0}}, "scratch.heads: expected a whole number of at least 1, got 0"),
+        (
+            {"family": "compressed", "network": {"heads": 0}},
+            "network.heads: expected a whole number of at least 1, got 0",
+        ),
+        (
+            {"family": "compressed", "encoder": {"variant": "conv", "groups": 0}},
+            "encoder.groups: expected a whole number of at least 1, got 0",
+        ),
+        ({"betas": [0.9, 1]}, "betas: expected a list of 2 numbers in [0, 1), got [0.9, 1]"),
+        ({"betas": [1.5, 0.9]}, "betas: expected a list of 2 numbers in [0, 1), got [1.5, 0.9]"),
+    ],
+)
+def test_a_number_out_of_range_is_the_only_problem(fields, expected):
+    """Checks of several fields together must not divide by a number of 0."""
+    with pytest.raises(InputError) as raised:
+        AbstractiveRecipe.from_dict(SOURCES | fields)
+    assert str(raised.value) == expected
+
+
+def test_decay_rates_below_one():
+    assert AbstractiveRecipe.from_dict(SOURCES | {"betas": [0, "0.9999"]}).betas == (0.0, 0.9999)
+
+
 def test_a_folder_says_its_family(tmp_path):
     assert family_of(str(tmp_path)) == "sparse"
     path = tmp_path / "config.json"

@@ -137,6 +137,23 @@ def test_rows_that_cannot_be_used_are_named(discsum, bart_folder, parser_folder,
     assert ":4" not in discsum("analyze", "sparsity", table, *options, "--documents", 2).err
 
 
+def test_truncated_texts_are_counted(discsum, bart_folder, parser_folder, tmp_path, monkeypatch):
+    for kind in ("heatmap", "curves"):
+        monkeypatch.setattr(f"discsum.abstractive.analysis.pictures.{kind}", lambda *_, **__: [])
+    table, text = write_table(tmp_path / "t.jsonl"), tmp_path / "long.txt"
+    text.write_text(tiny.ARTICLE * 9)
+    row = {"text": text.read_text(), "summary": "The mill broke."}
+    table.write_text(json.dumps(row) + "\n" + table.read_text())
+    for counted, command in (
+        ("1 of 1", ("attention", text, "--model", bart_folder, "--max-tokens", 3)),
+        ("1 of 3", ("sparsity", table, "--model", bart_folder, "--most", 3)),
+        ("1 of 3", ("rouge", table, "--system", bart_folder, "--max-tokens", 3)),
+    ):
+        result = discsum("analyze", *command, "--parser", parser_folder, "-o", tmp_path / "out")
+        told = f"tiny-bart: truncated {counted} texts to 600 tokens, its longest input\n"
+        assert (result.code, result.err.endswith(told), result.err.count("truncated")) == (0, True, 1), result.err
+
+
 def test_attention_is_recorded_for_the_target_of_training(bart_folder, parser, monkeypatch):
     summarizer = AbstractiveSummarizer.from_pretrained(str(bart_folder))
     document = parser.parse(tiny.ARTICLE)

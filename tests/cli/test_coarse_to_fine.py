@@ -155,6 +155,15 @@ def test_heat_maps_of_chunks(discsum, folders, parser_folder, article, tmp_path,
     assert (result.code, said in result.err) == (1, True)
 
 
+def test_a_text_with_more_words_than_the_chunks_hold(discsum, folders, parser_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.abstractive.analysis.pictures.heatmap", lambda *_: [])
+    text = tmp_path / "long.txt"
+    text.write_text("Rain fell. " * 41)
+    command = ("analyze", "attention", text, "--model", folders["standard"], "--parser", parser_folder)
+    result = discsum(*command, "-o", tmp_path / "maps", "--max-tokens", 3)
+    assert (result.code, "truncated 1 of 1 texts to 120 tokens, its longest input" in result.err) == (0, True)
+
+
 def test_analyses_of_sentences_do_not_take_them(discsum, folders, table):
     for command in (("sparsity", table), ("time",)):
         result = discsum("analyze", *command, "--model", folders["c2f"])

@@ -117,6 +117,21 @@ def test_a_name_of_a_picture(parse, article, tmp_path):
     assert (result.code, "ends in .svg, got out.png; change the ending" in " ".join(result.err.split())) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("out.json.gz", "results are not compressed; leave out .gz"),
+        ("out.JPG", "change the ending; of pictures, only SVG is written (parse --format svg)"),
+    ],
+)
+@pytest.mark.parametrize("command", ["parse --format json", "extract --json --model lead", "abstract --json --model m"])
+def test_results_are_neither_compressed_nor_pictures(discsum, article, tmp_path, command, name, remedy):
+    result = discsum(*command.split(), article, "-o", tmp_path / name)
+    message = f"expected a file name that ends in .json, got {name}; {remedy}"
+    assert (result.code, message in " ".join(result.err.split())) == (2, True), result.err
+    assert not (tmp_path / name).exists()
+
+
 def test_names_that_collide_are_reported_and_not_overwritten(parse, article, tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "article.txt").write_text("The mill broke.")

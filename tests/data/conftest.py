@@ -1,5 +1,9 @@
-"""Fixtures of every engine, with two workers each, and of every object store. Add new ones to `params` here."""
+"""Fixtures of every engine, with two workers each, of every object store, and of a folder of parsed documents.
 
+Add new engines and stores to `params` here.
+"""
+
+import json
 import signal
 import uuid
 from importlib import import_module
@@ -8,9 +12,15 @@ from importlib.util import find_spec
 import pytest
 from object_store import google_store, object_store
 from small_cluster import small_cluster
+from small_news import pairs
 
 from discsum.data.engines import engine_of
+from discsum.data.input_source import InputSource
+from discsum.data.parse_parts import ParseRecipe, parse_job
+from discsum.data.part_maker import Division
 from discsum.data.remote import RemotePath
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
 
 # Timeout of one test with an engine, in seconds.
 LIMIT = 180
@@ -95,3 +105,33 @@ def hdfs(monkeypatch, tmp_path):
 
     monkeypatch.setitem(import_module("fsspec.registry")._registry, "hdfs", Files)
     return RemotePath(f"hdfs://node:8020{tmp_path}/hdfs")
+
+
+@pytest.fixture(scope="package")
+def parse_table(tmp_path_factory):
+    """Write seventeen texts; the third line is not JSON, and the last is blank."""
+    lines = [json.dumps({"id": pair.id, "text": pair.text}) for pair in pairs(0, 17)]
+    lines[2:2] = ["{"]
+    path = tmp_path_factory.mktemp("tables") / "news.jsonl"
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+@pytest.fixture(scope="package")
+def parse_job_of(parse_table, parser_folder):
+    """Return a function that makes the job of a folder, which has four parts by default."""
+
+    def job(folder, *inputs, recipe=(), **parts):
+        source = InputSource([str(path) for path in inputs or [parse_table]])
+        made_by = ParseRecipe(str(parser_folder), **dict(recipe))
+        return parse_job(source, folder, made_by, Division(**({"shard": 5} | parts)))
+
+    return job
+
+
+@pytest.fixture(scope="package")
+def parsed_folder(parse_job_of, tmp_path_factory):
+    """Return a folder of parsed documents in four parts, made in this process. Do not change it."""
+    folder = tmp_path_factory.mktemp("parts") / "whole"
+    make_all(parse_job_of(folder), RunOptions())
+    return folder

@@ -10,7 +10,7 @@ import engine_work
 import pytest
 from engine_work import Dying, Loading, Unreadable, Waiting, begun, running
 
-from discsum.data.engines import local
+from discsum.data.engines import engine_of, local
 from discsum.errors import DiscsumError, FormatError, InputWarning
 
 
@@ -64,6 +64,14 @@ def test_a_task_that_kills_three_workers_is_named(engine, tmp_path):
     with pytest.warns(InputWarning), pytest.raises(DiscsumError, match=told):
         list(engine.results_of(Dying(tmp_path, 9), range(2)))
     assert begun(tmp_path).count(1) == 3
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="needs signals without names")
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGKILL, "SIGKILL"), (40, "signal 40")])
+def test_the_signal_that_killed_a_worker_is_told(bounded, tmp_path, number, name):
+    told = f"^a worker died on 1: it was killed by {name}; another worker retries it$"
+    with pytest.warns(InputWarning, match=told):
+        assert sorted(engine_of("local", 2).results_of(Dying(tmp_path, 1, number), range(2))) == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,11 @@
 
 import gzip
 import json
-import os
-import shutil
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import tiny
 from engine_work import EngineWithKilledWorker
 from small_news import pairs, write_table
 
@@ -18,14 +14,12 @@ from discsum import markup
 from discsum.data.divided_tables import DividedTables
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
-from discsum.data.inputs import Item, files_of, read_inputs
-from discsum.data.made_folder import has_parts
-from discsum.data.manifest import Manifest, write_recipe
+from discsum.data.inputs import Item, read_inputs
+from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Division
 from discsum.data.parts import Part
-from discsum.data.prepared import is_dataset_folder
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
@@ -34,7 +28,6 @@ from discsum.data.slices import Unread
 from discsum.data.tables import read_rows
 from discsum.document import Document
 from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError
-from discsum.files import replacing
 from discsum.formats.json import dumps
 from discsum.parsers.parser import Parser
 
@@ -43,91 +36,61 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """Write seventeen texts; the third line is not JSON, and the last is blank."""
-    lines = [json.dumps({"id": pair.id, "text": pair.text}) for pair in pairs(0, 17)]
-    lines[2:2] = ["{"]
-    path = tmp_path_factory.mktemp("tables") / "news.jsonl"
-    path.write_text("\n".join([*lines, ""]))
-    return path
-
-
-@pytest.fixture(scope="module")
-def job_of(table, parser_folder):
-    """Return a function that makes the job of a folder, which has four parts by default."""
-
-    def job(folder, *inputs, recipe=(), **parts):
-        source = InputSource([str(path) for path in inputs or [table]])
-        made_by = ParseRecipe(str(parser_folder), **dict(recipe))
-        return parse_job(source, folder, made_by, Division(**({"shard": 5} | parts)))
-
-    return job
-
-
-@pytest.fixture(scope="module")
-def whole(job_of, tmp_path_factory):
-    """Return a folder that was made in this process."""
-    folder = tmp_path_factory.mktemp("parts") / "whole"
-    make_all(job_of(folder), RunOptions())
-    return folder
-
-
-def test_a_part_has_the_objects_of_its_documents_in_order(whole, parser_folder):
+def test_a_part_has_the_objects_of_its_documents_in_order(parsed_folder, parser_folder):
     names = [f"part-{number:05d}.jsonl.gz" for number in range(4)]
-    assert sorted(path.name for path in whole.iterdir()) == ["failures.jsonl", "manifest.json", *names]
+    assert sorted(path.name for path in parsed_folder.iterdir()) == ["failures.jsonl", "manifest.json", *names]
     parser = Parser.from_pretrained(parser_folder)
     wanted = list(pairs(0, 17))
     # Up to eight documents form a batch. The first part has one document fewer, because one of its lines is not JSON.
     for name, count in zip(names, (4, 5, 5, 3), strict=True):
         own, wanted = wanted[:count], wanted[count:]
         parsed = parser.parse_many([pair.text for pair in own], ids=[pair.id for pair in own])
-        assert gzip.decompress((whole / name).read_bytes()).decode() == "".join(map(dumps, parsed))
-    manifest = Manifest.read(whole, "parse")
+        assert gzip.decompress((parsed_folder / name).read_bytes()).decode() == "".join(map(dumps, parsed))
+    manifest = Manifest.read(parsed_folder, "parse")
     assert [(shard.documents, shard.failed) for shard in manifest.shards] == [(4, 1), (5, 0), (5, 0), (3, 0)]
-    (failure,) = (whole / "failures.jsonl").read_text().splitlines()
+    (failure,) = (parsed_folder / "failures.jsonl").read_text().splitlines()
     assert json.loads(failure)["source"].endswith("news.jsonl:3")
 
 
-def test_a_gzip_member_has_no_time(whole):
-    for path in whole.glob("*.gz"):
+def test_a_gzip_member_has_no_time(parsed_folder):
+    for path in parsed_folder.glob("*.gz"):
         assert path.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 
 
-def test_any_engine_gives_the_same_bytes_after_a_kill(engine, whole, job_of, tmp_path):
+def test_any_engine_gives_the_same_bytes_after_a_kill(engine, parsed_folder, parse_job_of, tmp_path):
     done = []
     killing = EngineWithKilledWorker(engine, tmp_path / "killed")
     with pytest.warns(InputWarning, match=r"^a worker died on part-0000\d.jsonl.gz: "):
-        make_all(job_of(tmp_path / "set"), RunOptions(engine=killing, report=done.append))
-    assert contents(tmp_path / "set") == contents(whole)
+        make_all(parse_job_of(tmp_path / "set"), RunOptions(engine=killing, report=done.append))
+    assert contents(tmp_path / "set") == contents(parsed_folder)
     assert done[-1] == 18
 
 
-def test_parts_that_run_together_are_finished_and_kept(whole, job_of, tmp_path):
+def test_parts_that_run_together_are_finished_and_kept(parsed_folder, parse_job_of, tmp_path):
     folder = tmp_path / "set"
     with pytest.raises(InputError, match=r"set: expected 4 shards, 4 are missing: part-00000.jsonl.gz, "):
-        finish(job_of(folder), RunOptions())
+        finish(parse_job_of(folder), RunOptions())
     with ThreadPoolExecutor(3) as pool:
-        runs = [pool.submit(make_part, job_of(folder), Part(number, 3), RunOptions()) for number in (1, 2, 3)]
+        runs = [pool.submit(make_part, parse_job_of(folder), Part(number, 3), RunOptions()) for number in (1, 2, 3)]
         assert [run.result() for run in runs] == [2, 1, 1]
     assert sorted(path.name for path in folder.glob(".*")) == [f".part-{number:05d}.json" for number in range(4)]
-    finish(job_of(folder), RunOptions())
-    assert contents(folder) == contents(whole)
+    finish(parse_job_of(folder), RunOptions())
+    assert contents(folder) == contents(parsed_folder)
     # A finished folder needs no more work.
-    assert make_all(job_of(folder), RunOptions(report=pytest.fail)).documents == 17
+    assert make_all(parse_job_of(folder), RunOptions(report=pytest.fail)).documents == 17
 
 
-def test_a_rerun_keeps_what_is_whole_and_makes_the_rest(whole, job_of, tmp_path):
+def test_a_rerun_keeps_what_is_whole_and_makes_the_rest(parsed_folder, parse_job_of, tmp_path):
     folder, told = tmp_path / "set", []
-    make_part(job_of(folder), Part(1, 1), RunOptions())
+    make_part(parse_job_of(folder), Part(1, 1), RunOptions())
     kept = (folder / "part-00001.jsonl.gz").stat().st_mtime_ns
     (folder / "part-00000.jsonl.gz").unlink()
     damaged = folder / "part-00002.jsonl.gz"
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    make_all(job_of(folder), RunOptions(warn=told.append))
+    make_all(parse_job_of(folder), RunOptions(warn=told.append))
     assert (folder / "part-00001.jsonl.gz").stat().st_mtime_ns == kept
     assert [line.endswith("; made again") for line in told] == [True]
-    assert contents(folder) == contents(whole)
+    assert contents(folder) == contents(parsed_folder)
 
 
 @pytest.mark.parametrize(
@@ -139,137 +102,58 @@ def test_a_rerun_keeps_what_is_whole_and_makes_the_rest(whole, job_of, tmp_path)
         ({"shard": 4}, "shard 5 there and 4 here"),
     ],
 )
-def test_other_options_are_refused(whole, job_of, changes, message):
+def test_other_options_are_refused(parsed_folder, parse_job_of, changes, message):
     with pytest.raises(InputError, match=message):
-        make_all(job_of(whole, **changes), RunOptions())
+        make_all(parse_job_of(parsed_folder, **changes), RunOptions())
 
 
-def test_other_documents_and_other_commands_are_refused(whole, job_of, table, tmp_path):
+def test_other_documents_and_other_commands_are_refused(parsed_folder, parse_job_of, parse_table, tmp_path):
     other = tmp_path / "news.jsonl"
-    other.write_text(table.read_text().replace("river", "brook"))
+    other.write_text(parse_table.read_text().replace("river", "brook"))
     with pytest.raises(InputError, match=r"documents digest '\w+' there and '\w+' here"):
-        make_all(job_of(whole, other), RunOptions())
+        make_all(parse_job_of(parsed_folder, other), RunOptions())
 
 
-def test_an_altered_part_of_a_finished_folder_is_named(whole, job_of, tmp_path):
+def test_an_altered_part_of_a_finished_folder_is_named(parsed_folder, parse_job_of, tmp_path):
     folder = tmp_path / "set"
-    make_all(job_of(folder), RunOptions())
+    make_all(parse_job_of(folder), RunOptions())
     path = folder / "part-00001.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     message = r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; run discsum parse for the whole"
     with pytest.raises(InputError, match=message):
-        make_all(job_of(folder), RunOptions())
+        make_all(parse_job_of(folder), RunOptions())
     # A run of a part skips a finished folder; with `verify` it names the altered part.
-    assert make_part(job_of(folder), Part(2, 2), RunOptions()) == 0
+    assert make_part(parse_job_of(folder), Part(2, 2), RunOptions()) == 0
     with pytest.raises(InputError, match=message):
-        make_part(job_of(folder), Part(2, 2), RunOptions(verify=True))
+        make_part(parse_job_of(folder), Part(2, 2), RunOptions(verify=True))
     told = []
-    make_all(job_of(folder), RunOptions(verify=True, warn=told.append))
+    make_all(parse_job_of(folder), RunOptions(verify=True, warn=told.append))
     assert len(told) == 1
-    assert contents(folder) == contents(whole)
+    assert contents(folder) == contents(parsed_folder)
 
 
-def test_parquet_has_the_same_objects(whole, job_of, tmp_path):
-    make_all(job_of(tmp_path / "set", shard_format="parquet"), RunOptions())
+def test_parquet_has_the_same_objects(parsed_folder, parse_job_of, tmp_path):
+    make_all(parse_job_of(tmp_path / "set", shard_format="parquet"), RunOptions())
     for name in ("part-00000", "part-00003"):
         rows = [row for _, row in read_rows(tmp_path / "set" / f"{name}.parquet", "utf-8")]
-        lines = [row for _, row in read_rows(whole / f"{name}.jsonl.gz", "utf-8")]
+        lines = [row for _, row in read_rows(parsed_folder / f"{name}.jsonl.gz", "utf-8")]
         assert [Document.from_json(row).to_json() for row in rows] == lines
 
 
-def test_what_parquet_cannot_hold_fails_alone(job_of, tmp_path):
+def test_what_parquet_cannot_hold_fails_alone(parse_job_of, tmp_path):
     table = tmp_path / "odd.jsonl"
     table.write_text("".join(json.dumps({"id": text, "text": text}) + "\n" for text in ("Rain.", "\ud800", "Wind.")))
-    manifest = make_all(job_of(tmp_path / "set", table, shard_format="parquet"), RunOptions())
+    manifest = make_all(parse_job_of(tmp_path / "set", table, shard_format="parquet"), RunOptions())
     assert (manifest.documents, manifest.failed) == (2, 1)
     failures = (tmp_path / "set" / "failures.jsonl").read_text()
     assert "odd.jsonl:2" in failures
     assert "expected Unicode text, got the lone surrogate U+D800; write jsonl.gz instead" in failures
-    lines = make_all(job_of(tmp_path / "lines", table), RunOptions())
+    lines = make_all(parse_job_of(tmp_path / "lines", table), RunOptions())
     assert (lines.documents, lines.failed) == (3, 0)
 
 
-def test_a_folder_of_parts_is_an_input(whole, tmp_path):
-    items = list(read_inputs([str(whole)]))
-    assert [item.id for item in items] == [pair.id for pair in pairs(0, 17)]
-    assert all(item.document.tree for item in items)
-    # Also inside another folder, next to other documents; hidden files and folders are skipped.
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "z.txt").write_text("It rained.")
-    (tmp_path / "corpus" / ".hidden.txt").write_text("It snowed.")
-    (tmp_path / "corpus" / ".git" / "refs").mkdir(parents=True)
-    (tmp_path / "corpus" / ".git" / "refs" / "head.txt").write_text("It hailed.")
-    shutil.copytree(whole, tmp_path / "corpus" / "parts")
-    found = list(read_inputs([str(tmp_path / "corpus")]))
-    assert [item.id for item in found] == [*(item.id for item in items), "z"]
-    assert [item.id for item in read_inputs([str(tmp_path / "corpus" / "**" / "*.txt")])] == ["z"]
-    # A hidden folder is read if it is named.
-    assert [item.id for item in read_inputs([str(tmp_path / "corpus" / ".git")])] == ["head"]
-
-
-def test_a_folder_of_parts_is_no_dataset(whole):
-    assert has_parts(whole)
-    assert not is_dataset_folder(whole)
-    with pytest.raises(
-        InputError, match=r"expected a dataset folder made by discsum preprocess, got one made by discsum parse$"
-    ):
-        Manifest.read(whole)
-
-
-def test_an_unfinished_folder_or_one_that_lacks_a_part_is_no_input(job_of, tmp_path):
-    folder = tmp_path / "set"
-    make_part(job_of(folder), Part(1, 2), RunOptions())
-    (failure,) = read_inputs([str(folder)])
-    assert isinstance(failure, Failure)
-    assert "set: expected a folder with manifest.json, this one is not finished: run discsum parse again" in str(
-        failure
-    )
-    make_all(job_of(folder), RunOptions())
-    (folder / "part-00002.jsonl.gz").unlink()
-    (failure,) = read_inputs([str(folder)])
-    assert "part-00002.jsonl.gz: expected this file, which manifest.json lists, found no such file" in str(failure)
-
-
-def test_a_folder_of_parts_is_a_source_of_pairs_without_its_failures(whole):
-    (first, *_) = PairSource(str(whole)).files
-    assert first.path == whole / "part-00000.jsonl.gz"
-    assert len(PairSource(str(whole)).files) == 4
-
-
-def test_parts_are_tables_of_pairs_where_they_have_summaries(whole, tmp_path):
-    """Like rows of `discsum parse --jsonl`, they keep their trees."""
-    path = tmp_path / "part-00001.jsonl.gz"
-    rows = [row | {"summary": "Rain."} for _, row in read_rows(whole / path.name, "utf-8")]
-    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
-    assert [pair.document.tree is not None for pair in PairSource(str(path)).pairs()] == [True] * 5
-
-
-def test_an_identity_is_that_of_names_and_contents(table, tmp_path):
-    folder = tmp_path / "texts"
-    for name in ("a", "b"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "text.txt").write_text(f"Text {name}.")
-    one = InputSource([str(folder)]).identity()
-    assert one["files"] == 2
-    assert InputSource([str(tmp_path / "texts")], encoding="latin-1").identity() != one
-    (folder / "b" / "text.txt").rename(folder / "b" / "other.txt")
-    assert InputSource([str(folder)]).identity() != one
-    with pytest.raises(InputError, match="-: expected files, which can be read again, got standard input"):
-        InputSource(["-"]).identity()
-    with pytest.raises(InputError, match="no such file or folder"):
-        InputSource([str(tmp_path / "missing")]).identity()
-
-
-def test_documents_that_come_with_trees_keep_them(job_of, tmp_path):
-    document = tiny.make_parser(seed=9).parse(tiny.ARTICLE, id="own")
-    (tmp_path / "own.json").write_text(dumps(document))
-    make_all(job_of(tmp_path / "set", tmp_path / "own.json"), RunOptions())
-    (item,) = read_inputs([str(tmp_path / "set")])
-    assert item.document.tree == document.tree
-
-
 def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
-    job_of, parser_folder, tmp_path, monkeypatch
+    parse_job_of, parser_folder, tmp_path, monkeypatch
 ):
     def refuse(name, device):
         raise InputError(f"precision (--precision): expected one that {device} supports, such as fp32, got {name}")
@@ -277,7 +161,7 @@ def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
     monkeypatch.setattr("discsum.parsers.parser.check_precision", refuse)
     refused = r"^precision \(--precision\): expected one that cpu supports, such as fp32, got bf16"
     with pytest.raises(InputError, match=refused):
-        make_all(job_of(tmp_path / "set", recipe={"precision": "bf16"}), RunOptions())
+        make_all(parse_job_of(tmp_path / "set", recipe={"precision": "bf16"}), RunOptions())
     source = PairSource(str(write_table(tmp_path / "pairs.jsonl", 0, 3)))
     recipe = PreprocessRecipe(str(parser_folder), precision="bf16")
     with pytest.raises(InputError, match=refused):
@@ -285,21 +169,12 @@ def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
     assert not list(tmp_path.glob("*/manifest.json"))
 
 
-def test_a_pattern_names_some_parts(whole, tmp_path):
-    names = [file.path.name for file in files_of(f"{whole}/part-0000[02]*")]
-    assert names == ["part-00000.jsonl.gz", "part-00002.jsonl.gz"]
-    # No pattern reads the file of failures as documents.
-    assert [file.path.name for file in PairSource(f"{whole}/*").files] == [
-        f"part-0000{number}.jsonl.gz" for number in range(4)
-    ]
-
-
-def test_shards_of_other_documents_are_made_again(job_of, tmp_path, monkeypatch):
+def test_shards_of_other_documents_are_made_again(parse_job_of, tmp_path, monkeypatch):
     tables = [tmp_path / f"{name}.parquet" for name in "ab"]
     for path in tables:
         texts = [f"{path.stem}{number} rained." for number in range(4)]
         pq.write_table(pa.table({"id": [text[:2] for text in texts], "text": texts}), path)
-    folder, job = tmp_path / "set", job_of(tmp_path / "set", *tables, shard=2)
+    folder, job = tmp_path / "set", parse_job_of(tmp_path / "set", *tables, shard=2)
     make_part(job, Part(1, 2))
     with monkeypatch.context() as patched:
         # The first table cannot be read for a moment, which moves the rows of the second to other shards.
@@ -321,7 +196,7 @@ def test_shards_of_other_documents_are_made_again(job_of, tmp_path, monkeypatch)
     assert found == [f"{name}{number}" for name in "ab" for number in range(4)]
 
 
-def test_a_missing_library_ends_the_run(job_of, parser_folder, tmp_path, monkeypatch):
+def test_a_missing_library_ends_the_run(parse_job_of, parser_folder, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("It rained.")
     (tmp_path / "in" / "b.md").write_text("# Rain\n\nIt rained.")
@@ -331,7 +206,7 @@ def test_a_missing_library_ends_the_run(job_of, parser_folder, tmp_path, monkeyp
 
     monkeypatch.setattr(markup, "to_text", missing)
     with pytest.raises(MissingExtraError, match="pip install"):
-        make_all(job_of(tmp_path / "set", tmp_path / "in"), RunOptions())
+        make_all(parse_job_of(tmp_path / "set", tmp_path / "in"), RunOptions())
     assert not (tmp_path / "set" / "manifest.json").exists()
     (tmp_path / "rows.csv").write_text("text\n# Rain\n")
     rows = InputSource([str(tmp_path / "rows.csv")], input="markdown")
@@ -342,33 +217,19 @@ def test_a_missing_library_ends_the_run(job_of, parser_folder, tmp_path, monkeyp
     assert kinds == [Item, Failure]
 
 
-def test_an_engine_that_ends_early_fails_the_run(job_of, tmp_path):
+def test_an_engine_that_ends_early_fails_the_run(parse_job_of, tmp_path):
     class Idle:
         def results_of(self, work, tasks, step):
             return iter(())
 
     with pytest.raises(DiscsumError, match="expected the engine to do all tasks, it ended before"):
-        make_all(job_of(tmp_path / "set"), RunOptions(engine=Idle()))
+        make_all(parse_job_of(tmp_path / "set"), RunOptions(engine=Idle()))
     assert not (tmp_path / "set" / "manifest.json").exists()
     with pytest.raises(InputError, match="workers: expected at least 1, got 0"):
         RunOptions(workers=0)
 
 
-@pytest.mark.parametrize("content", ['{"name": "webapp"}', "[1]", "// notes"])
-def test_a_manifest_of_another_program_is_no_shard_folder(tmp_path, content):
-    (tmp_path / "manifest.json").write_text(content)
-    (tmp_path / "rows.jsonl").write_text('{"text": "Rain."}\n')
-    (item,) = read_inputs([str(tmp_path / "*.jsonl")])
-    assert item.text == "Rain."
-
-
-def test_a_folder_that_was_only_begun_is_no_input(job_of, tmp_path):
-    write_recipe(tmp_path, job_of(tmp_path / "set").recipe)
-    with pytest.raises(InputError, match=r"this one is not finished: run discsum parse again"):
-        files_of(str(tmp_path))
-
-
-def test_parts_of_other_programs_are_kept(job_of, tmp_path):
+def test_parts_of_other_programs_are_kept(parse_job_of, tmp_path):
     folder = tmp_path / "set"
     folder.mkdir()
     own = folder / "part-00000.jsonl.gz"
@@ -376,25 +237,5 @@ def test_parts_of_other_programs_are_kept(job_of, tmp_path):
     with pytest.raises(
         InputError, match=r"part-00000.jsonl.gz: expected no file of this name in a new folder, found one"
     ):
-        make_all(job_of(folder), RunOptions())
+        make_all(parse_job_of(folder), RunOptions())
     assert own.read_bytes() == b"somebody's"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="names are bytes")
-def test_names_that_are_not_utf_8(parser_folder, tmp_path):
-    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl"))
-    shutil.copyfile(write_table(tmp_path / "news.jsonl", 0, 2), path)
-    source = PairSource(str(path))
-    job = preprocess_job(
-        source.pairs(0, 2), source.identity(), tmp_path / "set", PreprocessRecipe(str(parser_folder), encoder="none")
-    )
-    made = make_all(job, RunOptions())
-    assert made.recipe["documents"]["name"] == "caf\\udce9.jsonl"
-    assert Manifest.read(tmp_path / "set").recipe == make_all(job, RunOptions()).recipe
-
-
-def test_long_names_can_be_written(tmp_path):
-    path = tmp_path / ("\u96e8" * 83 + ".txt")
-    with replacing(path) as partial:
-        partial.write_text("Rain.")
-    assert path.read_text() == "Rain."

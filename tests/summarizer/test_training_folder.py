@@ -8,16 +8,10 @@ import pytest
 import tiny
 from safetensors.torch import load_file, save_file
 from small_news import write_table
-from small_runs import make_data, trainer
+from small_runs import trainer
 
 from discsum.errors import InputError, WeightsError
 from discsum.summarizer.extractive import ExtractiveSummarizer
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """Return a folder of tables, which are preprocessed there once for all tests."""
-    return make_data(tmp_path_factory.mktemp("news"))
 
 
 def test_a_folder_with_another_run_is_refused(data, parser_folder, tmp_path):
