@@ -58,14 +58,15 @@ class NetworkConfig(Checked):
         With too much overlap, windows would not advance.
         """
         problems = []
-        if self.window < 4:
+        # Numbers below 1 are problems of their own.
+        if 1 <= self.window < 4:
             problems.append(f"window: expected at least 4 subwords, got {self.window}")
-        elif 2 * self.overlap > self.window - 4:
+        elif self.window >= 4 and 2 * self.overlap > self.window - 4:
             most = self.window // 2 - 2
             problems.append(f"overlap: expected 0 to {most} subwords with window {self.window}, got {self.overlap}")
-        if self.transformer and self.hidden % HEADS:
+        if self.hidden >= 1 and self.transformer and self.hidden % HEADS:
             problems.append(f"hidden: expected a multiple of {HEADS} with transformer layers, got {self.hidden}")
-        elif self.hidden % 2:
+        elif self.hidden >= 1 and self.hidden % 2:
             problems.append(f"hidden: expected an even number, for an LSTM of two directions, got {self.hidden}")
         return problems
 

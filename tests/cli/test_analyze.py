@@ -150,7 +150,7 @@ def test_truncated_texts_are_counted(discsum, bart_folder, parser_folder, tmp_pa
         ("1 of 3", ("rouge", table, "--system", bart_folder, "--max-tokens", 3)),
     ):
         result = discsum("analyze", *command, "--parser", parser_folder, "-o", tmp_path / "out")
-        told = f"tiny-bart: truncated {counted} texts to 600 tokens, its longest input\n"
+        told = f"discsum: {bart_folder}: truncated {counted} texts to 600 tokens, its longest input\n"
         assert (result.code, result.err.endswith(told), result.err.count("truncated")) == (0, True, 1), result.err
 
 

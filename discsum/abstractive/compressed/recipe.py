@@ -26,7 +26,8 @@ class Network(Checked):
 
     def problems(self) -> list[str]:
         """Return a problem for a width that is odd or not a multiple of the number of heads."""
-        if self.width % max(1, self.heads) == 0 and self.width % 2 == 0:
+        # Fewer than one head is a problem of its own.
+        if self.heads < 1 or (self.width % self.heads == 0 and self.width % 2 == 0):
             return []
         return [f"width: expected an even multiple of {self.heads} heads, got {self.width}"]
 
