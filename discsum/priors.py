@@ -1,7 +1,7 @@
 """Attention matrices computed from the discourse tree alone.
 
 Xiao, Huber, Carenini 2020, *Do We Really Need That Many Parameters In Transformer For Extractive
-Summarization? Discourse Can Help!*, section 3.3. Every matrix is float32 and its rows sum to 1; do
+Summarization? Discourse Can Help!*, section 4. Every matrix is float32 and its rows sum to 1; do
 not apply softmax to it.
 """
 
@@ -47,11 +47,10 @@ def c_tree_nuc(tree: RSTTree) -> NDArray[np.float32]:
 
 
 def c_tree_confidence(tree: RSTTree) -> NDArray[np.float32]:
-    """Return the C-Tree `(edus, edus)` in which every constituent counts its expected weight.
+    """Return the C-Tree `(edus, edus)` in which a nucleus counts 1 + p if its parent node has probability p.
 
-    A nucleus counts 1 + p and a satellite 2 - p if their parent node has probability p. That is the expected weight if
-    a nucleus counts 2, a satellite 1, and their roles are correct with probability p. So a gold tree gives
-    `c_tree_nuc`.
+    A satellite counts 1, and so does the root. So a tree in which the parser is certain gives `c_tree_nuc`, as gold
+    trees do, and one in which it is not gives `c_tree`. The paper leaves this to future work.
     """
     return _weighted_by_role(tree, [node.probability for node in tree.nodes])
 
@@ -116,8 +115,8 @@ def project_to_sentences(
     matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence)
     if not len(sentence) or matrix.shape != (len(sentence), len(sentence)):
         raise InputError(f"expected a square matrix over {len(sentence)} EDUs, got shape {matrix.shape}")
-    if not (np.isfinite(matrix) & (matrix >= 0)).all():
-        raise InputError(f"expected weights of at least 0, got {matrix.min()}")
+    if not (fine := np.isfinite(matrix) & (matrix >= 0)).all():
+        raise InputError(f"expected finite weights of at least 0, got {matrix[~fine][0]}")
     if not np.issubdtype(sentence.dtype, np.integer):
         raise InputError(f"expected whole numbers of sentences, got {sentence.dtype}")
     count = int(sentence.max()) + 1 if sentences is None else sentences
@@ -127,8 +126,8 @@ def project_to_sentences(
         order = np.argsort(sentence, kind="stable")
         matrix, sentence = matrix[np.ix_(order, order)], sentence[order]
     present, starts = np.unique(sentence, return_index=True)
-    # (edus, edus) -> (present, edus) -> (present, present)
-    sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
+    # (edus, edus) -> (present, edus) -> (present, present); sums may exceed what float16 holds.
+    sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0, dtype=np.float64), starts, axis=1)
     projected = np.zeros((count, count), dtype=np.float32)
     projected[np.ix_(present, present)] = sums
     empty = np.flatnonzero(projected.sum(axis=1) == 0)
@@ -137,10 +136,10 @@ def project_to_sentences(
 
 
 def _weighted_by_role(tree: RSTTree, probabilities: list[float]) -> NDArray[np.float32]:
-    """Return the C-Tree in which nuclei of nodes of probability p count 1 + p, satellites 2 - p, and the root 1."""
+    """Return the C-Tree in which nuclei of nodes of probability p count 1 + p, satellites and the root 1."""
     above = np.array([*probabilities, 1.0])
     nodes, leaves = (
-        np.where(nucleus, 1.0 + above[parent], 2.0 - above[parent])
+        np.where(nucleus, 1.0 + above[parent], 1.0)
         for nucleus, parent in zip(tree.nucleus, tree.parents, strict=True)
     )
     (nodes if tree.nodes else leaves)[0] = 1.0
@@ -157,6 +156,6 @@ def _check_weights(kind: str, weights: ArrayLike, count: int) -> NDArray[np.floa
     values = np.asarray(weights, dtype=np.float64)
     if values.shape != (count,):
         raise InputError(f"expected {count} {kind} weights, got an array of shape {values.shape}")
-    if not (np.isfinite(values) & (values > 0)).all():
-        raise InputError(f"expected positive {kind} weights, got {values.min()}")
+    if not (fine := np.isfinite(values) & (values > 0)).all():
+        raise InputError(f"expected positive finite {kind} weights, got {values[~fine][0]}")
     return values

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -6,7 +8,7 @@ from small_trees import every_tree, leaves, random_tree
 
 from discsum.dependency import edu_heads
 from discsum.errors import InputError
-from discsum.priors import c_tree, c_tree_nuc, c_tree_weighted, d_tree, project_to_sentences
+from discsum.priors import c_tree, c_tree_confidence, c_tree_nuc, c_tree_weighted, d_tree, project_to_sentences
 from discsum.tree import RSTTree
 
 
@@ -69,6 +71,20 @@ def test_by_hand():
     assert d_tree(tree, [0, 1, 0]).tolist() == [[0, 1, 0], [0, 1, 0], [1, 0, 0]]
 
 
+def test_confidence_lies_between_both_trees():
+    tree = RSTTree(2, [{"first": 0, "last": 1, "split": 0, "nuclearity": "NS", "relation": "a", "probability": 0.25}])
+    # Root 1, nucleus 1.25, satellite 1.
+    np.testing.assert_allclose(c_tree_confidence(tree), [[2.25 / 3.25, 1 / 3.25], [1 / 3, 2 / 3]], rtol=1e-6)
+    for chance, expected in ((0.0, c_tree), (1.0, c_tree_nuc)):
+        nodes = [replace(node, probability=chance) for node in random_tree(9, 1).nodes]
+        assert np.array_equal(c_tree_confidence(RSTTree(9, nodes)), expected(RSTTree(9, nodes)))
+
+
+def test_half_precision_sums_do_not_overflow():
+    matrix = np.full((4, 4), 60_000, dtype=np.float16)
+    assert project_to_sentences(matrix, [0, 0, 0, 1]).tolist() == [[0.75, 0.25], [0.75, 0.25]]
+
+
 def test_one_edu():
     for matrix in (c_tree(RSTTree(1)), c_tree_nuc(RSTTree(1)), d_tree(RSTTree(1)), d_tree(RSTTree(1), [0])):
         assert matrix.tolist() == [[1.0]]
@@ -118,8 +134,10 @@ def test_what_does_not_fit_is_named():
     tree = random_tree(3, 0)
     with pytest.raises(InputError, match="expected 2 node weights"):
         c_tree_weighted(tree, [1], [1, 1, 1])
-    with pytest.raises(InputError, match="positive leaf weights"):
+    with pytest.raises(InputError, match="positive finite leaf weights, got 0.0"):
         c_tree_weighted(tree, [1, 1], [1, 0, 1])
+    with pytest.raises(InputError, match="positive finite node weights, got inf"):
+        c_tree_weighted(tree, [1, np.inf], [1, 1, 1])
     with pytest.raises(InputError, match="square matrix over 2 EDUs"):
         project_to_sentences(c_tree(tree), [0, 1])
     with pytest.raises(InputError, match="sentences in 0 to 0"):
@@ -128,7 +146,7 @@ def test_what_does_not_fit_is_named():
 
 def test_what_cannot_be_projected():
     for weight in (np.nan, -1.0, np.inf):
-        with pytest.raises(InputError, match="expected weights of at least 0"):
+        with pytest.raises(InputError, match=f"expected finite weights of at least 0, got {weight}"):
             project_to_sentences([[1.0, weight], [1.0, 1.0]], [0, 1])
     with pytest.raises(InputError, match="expected whole numbers of sentences, got float64"):
         project_to_sentences(np.eye(2), [0, 0.9])

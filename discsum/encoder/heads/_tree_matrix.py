@@ -1,4 +1,4 @@
-"""Fixed matrices of the discourse tree (Xiao et al. 2020, section 3.3): no parameters and no softmax."""
+"""Fixed matrices of the discourse tree (Xiao et al. 2020, section 4): no parameters and no softmax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C-Tree: the constituency tree as a matrix (Xiao et al. 2020, section 3.3.2)."""
+"""C-Tree: the constituency tree as a matrix (Xiao et al. 2020, section 4.2)."""
 
 from __future__ import annotations
 

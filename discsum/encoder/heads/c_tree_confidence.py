@@ -1,4 +1,4 @@
-"""C-Tree w/Nuc with the parser's confidence instead of weights 2 and 1 (future work of Xiao et al. 2020)."""
+"""C-Tree w/Nuc in which nuclei weigh more, the more confident the parser is (future work of Xiao et al. 2020)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from discsum.priors import c_tree_confidence
 
 @HEADS.register("c_tree_confidence")
 class CTreeConfidenceHead(TreeHead):
-    """Attends in proportion to the constituents that cover both units, each weighted by its expected count."""
+    """Attends in proportion to the constituents that cover both units; nuclei weigh 1 plus their probability."""
 
     matrix = staticmethod(lambda units: c_tree_confidence(units.tree))

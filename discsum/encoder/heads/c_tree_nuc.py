@@ -1,4 +1,4 @@
-"""C-Tree w/Nuc: the constituency tree with nuclearity (Xiao et al. 2020, section 3.3.2)."""
+"""C-Tree w/Nuc: the constituency tree with nuclearity (Xiao et al. 2020, section 4.3)."""
 
 from __future__ import annotations
 

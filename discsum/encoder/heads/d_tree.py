@@ -1,4 +1,4 @@
-"""D-Tree: each unit attends to its head in the dependency tree (Xiao et al. 2020, section 3.3.1)."""
+"""D-Tree: each unit attends to its head in the dependency tree (Xiao et al. 2020, section 4.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention predicted from each unit alone, without the others (Tay et al. 2020; Xiao et al. 2020, 3.2)."""
+"""Attention predicted from each unit alone, without the others (Tay et al. 2020; Xiao et al. 2020, section 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learned random attention: one matrix for all documents (Tay et al. 2020; Xiao et al. 2020, section 3.2)."""
+"""Learned random attention: one matrix for all documents (Tay et al. 2020; Xiao et al. 2020, section 3)."""
 
 from __future__ import annotations
 

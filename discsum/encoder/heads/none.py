@@ -1,4 +1,4 @@
-"""No attention: `A = I`, each unit only attends to itself (Xiao et al. 2020, section 4.3)."""
+"""No attention: `A = I`, each unit only attends to itself (Xiao et al. 2020, section 5.1)."""
 
 from __future__ import annotations
 
