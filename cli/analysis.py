@@ -71,7 +71,8 @@ def warn_truncated(summarizer: AbstractiveSummarizer, documents: Sequence[Docume
     limit = summarizer.positions
     longer = sum(limit is not None and length > limit for length in summarizer.lengths(documents, truncate=True))
     if longer:
-        say(f"discsum: {summarizer.name}: truncated {longer} of {len(documents)} texts to {limit} tokens, its longest input")
+        share = f"{longer} of {len(documents)} texts"
+        say(f"discsum: {summarizer.name}: truncated {share} to {limit} tokens, its longest input")
 
 
 def write_numbers(folder: str, name: str, data: Any) -> Path:

@@ -139,8 +139,7 @@ def _weighted_by_role(tree: RSTTree, probabilities: list[float]) -> NDArray[np.f
     """Return the C-Tree in which nuclei of nodes of probability p count 1 + p, satellites and the root 1."""
     above = np.array([*probabilities, 1.0])
     nodes, leaves = (
-        np.where(nucleus, 1.0 + above[parent], 1.0)
-        for nucleus, parent in zip(tree.nucleus, tree.parents, strict=True)
+        np.where(nucleus, 1.0 + above[parent], 1.0) for nucleus, parent in zip(tree.nucleus, tree.parents, strict=True)
     )
     (nodes if tree.nodes else leaves)[0] = 1.0
     return c_tree_weighted(tree, nodes, leaves)

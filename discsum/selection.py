@@ -145,7 +145,7 @@ def default_policy(
     brevity: float | None = None,
     layout: str = "keep",
 ) -> Policy:
-    """Return the usual policy: 3 sentences, or 6 EDUs with the EDUs of their sentence that they depend on.
+    """Return the usual policy: 3 sentences, or 6 EDUs that include the EDUs of their sentence that they depend on.
 
     Raises:
         InputError: An unknown unit, or fewer than one of them.
@@ -171,12 +171,25 @@ def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
     return document.sentence_texts if unit == "sentence" else document.edu_texts
 
 
+def checked_scores(scores: ArrayLike, units: int) -> NDArray[np.float64]:
+    """Return the scores as numbers `(units,)`.
+
+    Raises:
+        InputError: Scores that do not fit the units, or NaN.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (units,) or np.isnan(values).any():
+        raise InputError(f"expected a number for each of {units} units, got shape {values.shape}: {values}")
+    return values
+
+
 def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     """Return the selected units in document order: greedy by score, ties by position.
 
-    A unit is selected with all units that `Candidates` binds to it, or not at all. If the budget counts units, a clause
-    counts once. A unit that does not fit into the rest of the budget, or that trigram blocking excludes, is skipped. If
-    nothing fits, the best unit is still selected: a text never has an empty summary.
+    A unit is selected with all units that `Candidates` binds to it, or not at all; they count against the budget. (Xiao
+    et al. 2020, section 5.1, add the EDUs that others depend on to the best 6, so their summaries may be longer.) If
+    the budget counts units, a clause counts once. A unit that does not fit into the rest of the budget, or that trigram
+    blocking excludes, is skipped. If nothing fits, the best unit is still selected: a text never has an empty summary.
 
     Args:
         document: Segmented, and with a tree if `policy.dependencies`.
@@ -187,9 +200,7 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
         InputError: Scores that do not fit the units or are NaN, or a missing tree.
     """
     texts = unit_texts(document, policy.unit)
-    values = np.asarray(scores, dtype=np.float64)
-    if values.shape != (len(texts),) or np.isnan(values).any():
-        raise InputError(f"expected a number for each of {len(texts)} units, got shape {values.shape}: {values}")
+    values = checked_scores(scores, len(texts))
     candidates = policy.candidates(document)
     costs, left = policy.budget.costs(document, policy.unit, candidates)
     if policy.redundancy or policy.brevity:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from textwrap import shorten
 from typing import Any
 
@@ -160,8 +160,11 @@ class Summary:
         a clause that other EDUs of the sentence interrupt, with the selected EDUs between them.
         """
         sentences, tree = self.document.edu_to_sentence, self.document.tree
-        clauses = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))
+        groups = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))
+        clauses = [*zip(sentences.tolist(), groups.tolist(), strict=True)]
         runs: list[list[Selected]] = []
+        # The run of each clause in each sentence.
+        places: dict[tuple[int, int], int] = {}
         for unit in self.selected:
             # The run that the unit continues: the last one, or the one in which its clause begins in the same sentence.
             first, last = len(runs), runs[-1][-1] if runs else None
@@ -169,18 +172,15 @@ class Summary:
                 label = last.text.rstrip().endswith(":")
                 if not self.tidy or label or sentences[last.index] == sentences[unit.index]:
                     first -= 1
-            for number in reversed(range(len(runs))):
-                if not self.tidy or sentences[runs[number][-1].index] != sentences[unit.index]:
-                    break
-                if any(clauses[one.index] == clauses[unit.index] for one in runs[number]):
-                    first = number
+            if self.tidy:
+                first = min(first, places.get(clauses[unit.index], first))
             # In place: copying a run for each of its units would take quadratic time.
             if first == len(runs):
                 runs.append([])
-            for run in runs[first + 1 :]:
-                runs[first] += run
+            joined = [*chain.from_iterable(runs[first + 1 :]), unit]
+            runs[first] += joined
+            places |= {clauses[one.index]: first for one in joined}
             del runs[first + 1 :]
-            runs[first].append(unit)
         return runs
 
     def _words(self, run: Sequence[Selected]) -> str:

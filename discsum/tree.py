@@ -186,6 +186,8 @@ def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
 
 
 def _check(edus: int, nodes: tuple[Node, ...]) -> None:
+    if not isinstance(edus, Integral) or isinstance(edus, bool):
+        raise TreeError(f"expected a whole number of EDUs, got {edus!r}")
     if edus < 1:
         raise TreeError(f"expected a tree over at least one EDU, got {edus}")
     if len(nodes) != edus - 1:

@@ -134,7 +134,7 @@ def test_what_does_not_fit_is_named():
     tree = random_tree(3, 0)
     with pytest.raises(InputError, match="expected 2 node weights"):
         c_tree_weighted(tree, [1], [1, 1, 1])
-    with pytest.raises(InputError, match="positive finite leaf weights, got 0.0"):
+    with pytest.raises(InputError, match=r"positive finite leaf weights, got 0\.0"):
         c_tree_weighted(tree, [1, 1], [1, 0, 1])
     with pytest.raises(InputError, match="positive finite node weights, got inf"):
         c_tree_weighted(tree, [1, np.inf], [1, 1, 1])

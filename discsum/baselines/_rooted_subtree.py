@@ -12,7 +12,7 @@ from discsum.dependency import edu_heads, group_heads, sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.scoring import Scores, UnitScorer
-from discsum.selection import Policy
+from discsum.selection import Policy, checked_scores, unit_texts
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,18 @@ class RootedSubtree(UnitScorer):
     needs_tree = True
     own_selection = True
 
+    def complete(self, policy: Policy) -> Policy:
+        """Return a policy without open fields.
+
+        Raises:
+            InputError: The policy blocks trigrams, which this selection cannot do; or as for all scorers.
+        """
+        if policy.block_trigrams:
+            raise InputError(
+                f"block_trigrams: cannot be used with {self.name}, which selects all units at once; leave it out"
+            )
+        return super().complete(policy)
+
     @abstractmethod
     def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees, *, own: bool) -> list[int]:
         """Return the nodes of the best subtree within the capacity, each with its head; `own` as in `select`."""
@@ -50,12 +62,9 @@ class RootedSubtree(UnitScorer):
         By construction, every ancestor of a selected unit is selected, so `policy.dependencies` holds.
 
         Raises:
-            InputError: The policy blocks trigrams, which this selection cannot do.
+            InputError: As for `discsum.selection.select`.
         """
-        if policy.block_trigrams:
-            raise InputError(
-                f"block_trigrams: cannot be used with {self.name}, which selects all units at once; leave it out"
-            )
+        scores = checked_scores(scores, len(unit_texts(document, policy.unit)))
         candidates = policy.candidates(document)
         costs, capacity = policy.budget.costs(document, policy.unit, candidates)
         _, nodes = np.unique(candidates.groups, return_inverse=True)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.baselines import baseline
-from discsum.constants import DEFAULT_UNITS
 from discsum.data.manifest import Manifest
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks
@@ -47,7 +46,8 @@ class RowResult:
         paper: Published figures, as in `TableRow`; only ROUGE for Lead and Oracle.
         parameters: Parameter counts of the trained models; None for Lead and Oracle.
         daggers: By metric, `†` if the row is not significantly worse than the setting's best model with one head, `‡`
-            if it is not significantly worse than the model with eight heads (paired bootstrap, p < 0.01).
+            if it is not significantly worse than the model with eight heads (paired bootstrap over documents, p <
+            0.01). So they concern the trained models: other seeds or training sets may differ by as much.
     """
 
     label: str
@@ -138,13 +138,14 @@ def run_table(
             content = read_recipe(row.recipe, [f"data={data}", *settings, f"{setting}={number}"])
             report(f"{row.setting}, {row.label}, {varied} {number} of {count}")
             folders.append(train_summarizer(content, folder, report))
-    policy = default_policy(unit)
     models = [ExtractiveSummarizer.from_pretrained(folder) for folder in folders]
+    # The rows have the same length of summaries, which the settings may change.
+    policy = default_policy(unit, models[0].default_units(unit))
     systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(unit)]
     systems += [extractive_system(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
     found = compare_models(blocks, systems, unit)
     table = next(number for number, its in UNIT_OF.items() if its == unit)
-    results = [RowResult(f"Lead{DEFAULT_UNITS[unit]}", "", found[:1], LEAD[table], None, {})]
+    results = [RowResult(f"Lead{policy.budget.units}", "", found[:1], LEAD[table], None, {})]
     results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
     for place, row in enumerate(rows):
         parameters = models[place * count].parameter_count()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.metrics.rouge_scorer import METRICS as METRICS
 from discsum.metrics.rouge_scorer import scorer
 from discsum.signature import Signature
+
+# The end of a sentence and the beginning of another one on the same line.
+_NEXT_SENTENCE = re.compile(r"""[.!?]["')\]’”]*[^\S\n]+["'(\[‘“]*[A-Z]""")
 
 MEASURES = {"f": "fmeasure", "p": "precision", "r": "recall"}
 
@@ -55,9 +60,9 @@ def signature(*measures: str) -> Signature:
 def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]], *, measure: str = "f") -> RougeScores:
     """Return ROUGE-1, ROUGE-2 and ROUGE-Lsum of every document.
 
-    Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line. Words are
-    stemmed (Porter). With several references for a summary, each metric uses the one with the best F1; there is no
-    jackknifing. The measure is `f`, `p` or `r`: F1, precision or recall.
+    Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line; references
+    that do not seem to give a warning. Words are stemmed (Porter). With several references for a summary, each metric
+    uses the one with the best F1; there is no jackknifing. The measure is `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
         InputError: An unknown measure, no documents, different numbers of references and summaries, or a document
@@ -68,6 +73,7 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
         raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
     if not predictions or len(predictions) != len(references):
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
+    _warn_of_long_lines(references)
     _, computes = scorer()
     values = np.zeros((len(predictions), len(METRICS)))
     for row, (prediction, given) in enumerate(zip(predictions, references, strict=True)):
@@ -77,3 +83,17 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
         scores = computes.score_multi(texts, prediction)
         values[row] = [getattr(scores[metric], MEASURES[measure]) for metric in METRICS]
     return RougeScores(values, signed)
+
+
+def _warn_of_long_lines(references: Sequence[str | Sequence[str]]) -> None:
+    """Warn if most documents have references of several sentences on a single line."""
+    listed = ([given] if isinstance(given, str) else list(given) for given in references)
+    # Initials and abbreviations look like ends of sentences, but most references do not have them.
+    long = sum(any("\n" not in text and _NEXT_SENTENCE.search(text) for text in texts) for texts in listed)
+    if 2 * long > len(references):
+        warnings.warn(
+            f"references: expected one sentence per line, got several on one line in {long} of {len(references)} "
+            "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences",
+            InputWarning,
+            stacklevel=3,
+        )

@@ -26,10 +26,7 @@ def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = N
     document order, including bigrams across unit boundaries. With several references, each of the two scores is the
     best over them.
     """
-    tokens = [stemmed_words(unit) for unit in units]
-    # Units without tokens are no candidates: they cannot raise a score and must not separate two neighbours.
-    candidates = [index for index, words in enumerate(tokens) if words]
-    targets = [_Target(stemmed_words(text), [tokens[index] for index in candidates]) for text in references]
+    candidates, targets = _counted(units, references)
 
     def scores(selected: list[int]) -> NDArray[np.float64]:
         # Best over the references, separately for each n.
@@ -46,13 +43,19 @@ def unit_gains(units: Sequence[str], references: Sequence[str]) -> NDArray[np.fl
     These are the scores of the first step of `rouge12_f`: each of the two is the best over the references. Units
     without tokens score 0.
     """
-    tokens = [stemmed_words(unit) for unit in units]
-    candidates = [index for index, words in enumerate(tokens) if words]
-    targets = [_Target(stemmed_words(text), [tokens[index] for index in candidates]) for text in references]
+    candidates, targets = _counted(units, references)
     gains = np.zeros(len(units))
     if candidates:
         gains[candidates] = np.max([target.f([]) for target in targets], axis=0).sum(axis=0)
     return gains
+
+
+def _counted(units: Sequence[str], references: Sequence[str]) -> tuple[list[int], list[_Target]]:
+    """Return the candidates, as indices of units, and the references with their n-grams in each candidate."""
+    tokens = [stemmed_words(unit) for unit in units]
+    # Units without tokens are no candidates: they cannot raise a score and must not separate two neighbours.
+    candidates = [index for index, words in enumerate(tokens) if words]
+    return candidates, [_Target(stemmed_words(text), [tokens[index] for index in candidates]) for text in references]
 
 
 class _Target:

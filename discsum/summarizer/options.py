@@ -109,11 +109,7 @@ class SummaryOptions:
         # The unit of a model on the hub is only known after loading.
         self.policy(own or ("edu" if (self.model or "").startswith(HUB) else "sentence"))
         check_unit(self.model, own, self.unit)
-        if self.block_trigrams and self.model in BASELINES and baseline(str(self.model)).own_selection:
-            raise InputError(
-                f"block_trigrams: cannot be used with {self.model}, which selects by its own rule; leave it out"
-            )
-        if (self.redundancy or self.brevity) and self.model in BASELINES:
+        if self.model in BASELINES:
             baseline(str(self.model)).complete(self.policy(self.unit or "sentence"))
 
     def policy(self, unit: str, default_units: Callable[[str], int] = lambda unit: 1) -> Policy:

@@ -161,7 +161,7 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
 
     def shown(self, validation: dict[str, float]) -> str:
         """Return a validation's figures in one line."""
-        return ", ".join(f"{name} {value:g}" for name, value in validation.items())
+        return ", ".join(f"{name} {value:.4g}" for name, value in validation.items())
 
     @abstractmethod
     def save(self, folder: Path) -> None:

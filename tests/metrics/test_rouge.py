@@ -1,3 +1,4 @@
+import warnings
 from importlib.metadata import version
 
 import numpy as np
@@ -8,7 +9,7 @@ from nltk.stem.porter import PorterStemmer
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.metrics.rouge import MEASURES, rouge, signature
 from discsum.metrics.rouge_scorer import scorer
 from discsum.metrics.rouge_words import plain_words, stemmed_words
@@ -71,6 +72,16 @@ def test_lines_matter_to_lsum_alone():
     split = rouge([PREDICTION], [NEAR]).values[0]
     np.testing.assert_allclose(joined[:2], split[:2])
     assert joined[2] < split[2]
+
+
+def test_several_sentences_on_a_line_are_told():
+    lines, told = ["The mill stopped.\nRain fell."], "expected one sentence per line, got several on one line in 1 of 1"
+    with pytest.warns(InputWarning, match=told):
+        rouge(lines, ['The mill stopped. "Rain fell," she said.'])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rouge(lines * 2, ["The mill stopped. Rain fell.", "Rain fell.\nThe mill of Mr. Dale stopped."])
+        rouge(lines, [["The mill stopped at 3.30 p.m. on Monday."]])
 
 
 def test_empty_prediction_scores_nothing():

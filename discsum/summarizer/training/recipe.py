@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from discsum.constants import UNITS
+from discsum.constants import DEFAULT_UNITS, UNITS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.metrics.rouge import METRICS
 from discsum.oracles import ORACLES
@@ -45,7 +45,7 @@ class SummarizerRecipe(RunRecipe):
         Count | None,
         about("Number of units to which training documents are truncated; by default `synthesizer.max_units`."),
     ] = None
-    units: Annotated[Count, about("Number of units of a summary.")] = 3
+    units: Annotated[Count | None, about("Number of units of a summary; by default 3 sentences or 6 EDUs.")] = None
     block_trigrams: Annotated[
         bool, about("Whether to skip units that share a trigram with the summary, in validation and by default.")
     ] = False
@@ -95,6 +95,11 @@ class SummarizerRecipe(RunRecipe):
                 f"encode_each_step), got {self.encoder_window}"
             )
         return found
+
+    @property
+    def length(self) -> int:
+        """Number of units of a summary."""
+        return DEFAULT_UNITS[self.unit] if self.units is None else self.units
 
     @property
     def encodes(self) -> bool:
