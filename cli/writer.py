@@ -106,7 +106,7 @@ class Writer:
                 _check_ending(path, suffix, option)
                 if lines and path.suffix.lower() == ".json":
                     raise typer.BadParameter(
-                        f"expected a name that ends in .jsonl for several documents, got {path.name}", param_hint=option
+                        f"expected a name that ends in .jsonl for JSON lines, got {path.name}", param_hint=option
                     )
                 self._lines = JsonLines(path, resume=resume, options=options) if lines else None
             else:

@@ -247,7 +247,9 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
                 warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
         else:
             content = read_at_most(path, options.largest, f"; {RAISE}")
-            yield Item(path.stem, str(path), options.text(content, str(path), suffix))
+            # Bytes of a name that are not UTF-8 cannot be written as JSON or Parquet.
+            stem = path.stem.encode("utf-8", "backslashreplace").decode()
+            yield Item(stem, str(path), options.text(content, str(path), suffix))
     except MissingExtraError:
         raise
     except (DiscsumError, OSError) as error:
@@ -301,7 +303,7 @@ def item_of(
         if options.text_column is None and row.keys() >= PARSED:
             from discsum.document import Document
 
-            document = Document.from_json(row, source)
+            document = Document.from_json(row | {"id": "" if name is None else str(name)}, source)
         else:
             text = without_markup(text, markup_of(options.input))
     except MissingExtraError:

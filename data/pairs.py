@@ -63,6 +63,12 @@ class PairSource:
     options: tuple[str, str] = ("--text-column", "--summary-column")
     max_document_bytes: int = MAX_DOCUMENT_BYTES
 
+    def __post_init__(self) -> None:
+        """Check that text and summary are not the same column."""
+        if self.text_column is not None and self.text_column == self.summary_column:
+            names = " and ".join(self.options)
+            raise InputError(f"{names}: expected different columns, got {self.text_column} for both")
+
     @property
     def is_dataset(self) -> bool:
         """Whether the source is a dataset of the library `datasets`."""

@@ -139,3 +139,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'discsum' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return all public names, for completion; those that are imported on first use too."""
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -66,6 +67,9 @@ class Document:
 
     def __post_init__(self) -> None:
         """Check that the spans tile the text and fit each other and the tree."""
+        for name in ("sentences", "edus", "warnings"):
+            # Lists would make documents unhashable, and unequal to those with tuples.
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for spans, kind in ((self.sentences, "sentence"), (self.edus, "EDU")):
             if spans:
                 check_tiling(self.text, spans, kind)
@@ -95,7 +99,11 @@ class Document:
         parser: str = "",
     ) -> Document:
         """Return the document of these spans, each EDU assigned to the sentence of its first character."""
-        sentences, spans = tuple(sentences), tuple(edus)
+        # NumPy's numbers cannot be written as JSON.
+        sentences, spans = (
+            tuple(Span(operator.index(span.start), operator.index(span.end)) for span in given)
+            for given in (sentences, edus)
+        )
         units = tuple(
             EDU(span.start, span.end, sentence) for span, sentence in zip(spans, locate(spans, sentences), strict=True)
         )

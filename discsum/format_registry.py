@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 NAME_ENCODING = (
     "name the file's encoding with --encoding, for example --encoding windows-1251 (in Python, encoding=...)"
 )
+# Held while warnings are caught; readers may call each other.
+_CATCHING = threading.RLock()
 
 
 def _not_in_memory(*_: Any) -> Any:
@@ -143,7 +146,8 @@ def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = 
 def with_warnings(read: Callable[[], Document]) -> Document:
     """Return the document that `read` returns, with the warnings that `read` issues added; they are issued as well."""
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        # `catch_warnings` changes the whole process: in two threads at once, one would restore the state of the other.
+        with _CATCHING, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             document = read()
     finally:
@@ -168,6 +172,7 @@ def decode_tree(content: bytes, encoding: str, source: str) -> str:
 
     Raises:
         FormatError: Bytes that the encoding does not allow; the message says how to name another.
+        InputError: No such encoding.
     """
     name = marked_encoding(content) or encoding
     try:
@@ -177,6 +182,8 @@ def decode_tree(content: bytes, encoding: str, source: str) -> str:
         raise FormatError(message, source=source) from error
     except UnicodeError as error:
         raise FormatError(f"expected {name}, got: {error}; {NAME_ENCODING}", source=source) from error
+    except LookupError as error:
+        raise InputError(f"encoding: expected the name of a text encoding, got {name!r}") from error
 
 
 def _options(format: Format, roots: str) -> dict[str, Any]:

@@ -46,6 +46,8 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
         found.append(f"expected text, got what looks like HTML ({tags} tags); {remedy}")
     elif beginning.lstrip("\ufeff \t\r\n").startswith(("<?xml", "<rst>")):
         found.append("expected text, got what looks like XML; a tree file is recognised by its ending, .rs3 or .rs4")
+    elif beginning.lstrip("\ufeff \t\r\n").startswith(('{"', '[{"')):
+        found.append("expected text, got what looks like JSON; a file is read as such if it ends in .json or .jsonl")
     other = _other_language(_TAG.sub(" ", beginning), language)
     if other:
         found.append(f"expected the language {language!r}, got what looks like {other!r}; do not trust the result")

@@ -74,15 +74,15 @@ def parseval(
             were.
 
     Raises:
-        InputError: No documents, different texts, or a document of several EDUs without a tree.
+        InputError: No documents, different texts, or a gold document of several EDUs without a tree. A
+            predicted one without a tree costs recall.
     """
     _check_texts(gold, predicted)
     totals = dict.fromkeys(METRICS, Counts())
     edus = sentences = "predicted" if from_text else "gold"
     for truth, guess in zip(gold, predicted, strict=True):
-        for kind, document in (("gold", truth), ("predicted", guess)):
-            if document.tree is None and len(document.edus) > 1:
-                raise InputError(f"{truth.id}: expected a {kind} tree over {len(document.edus)} EDUs, got none")
+        if truth.tree is None and len(truth.edus) > 1:
+            raise InputError(f"{truth.id}: expected a gold tree over {len(truth.edus)} EDUs, got none")
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
             edus = "predicted"
         if truth.sentences != guess.sentences:

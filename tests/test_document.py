@@ -1,3 +1,6 @@
+import json
+
+import numpy as np
 import pytest
 
 from discsum.document import EDU, Document, Span
@@ -48,3 +51,12 @@ def test_edu_texts_without_a_text():
     assert [edu.sentence for edu in document.edus] == [0, 0, 1]
     with pytest.raises(InputError, match="EDU 1"):
         Document.from_edu_texts(["a", " "])
+
+
+def test_lists_and_numpys_numbers_make_the_same_document():
+    spans = [Span(1, 23), Span(24, 38)]
+    document = Document.from_spans(TEXT, spans, spans)
+    assert Document(TEXT, [*document.sentences], [*document.edus], warnings=[]) == document
+    assert hash(Document(TEXT, [*document.sentences], [*document.edus])) == hash(document)
+    counted = Document.from_spans(TEXT, spans, [Span(*map(np.int64, (span.start, span.end))) for span in spans])
+    assert json.loads(json.dumps(counted.to_json())) == document.to_json()

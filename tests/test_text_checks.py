@@ -94,3 +94,10 @@ def test_warnings_of_a_json_document_are_strings():
     data = tiny.make_parser().parse("The council met.").to_json() | {"warnings": [1]}
     with pytest.raises(FormatError, match=r"warnings\[0\]: expected a string, got 1"):
         Document.from_json(data)
+
+
+def test_json_is_told_but_not_text_about_it():
+    told = "expected text, got what looks like JSON; a file is read as such if it ends in .json or .jsonl"
+    for beginning in ('{"text": ', ' \n[{"text": '):
+        assert text_warnings(f'{beginning}"The council will rebuild the market.')[0] == told
+    assert text_warnings('{The council} will rebuild "the market" [in May].') == ()

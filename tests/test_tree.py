@@ -58,6 +58,8 @@ def test_nodes_in_any_order():
     ("edus", "nodes", "message"),
     [
         (0, [], "at least one EDU"),
+        (1.0, [], r"a whole number of EDUs, got 1\.0"),
+        (True, [], "a whole number of EDUs, got True"),
         (2, [], "expected 1 nodes over 2 EDUs, got 0"),
         (2, [{"first": 0, "last": 2, "split": 0, **NODE}], "node 0 .*cover EDUs 0-1"),
         (2, [{"first": 0, "last": 1, "split": 1, **NODE}], "node 0 .*split in 0..0, got 1"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from discsum.abstractive.search_settings import check_beams, check_penalties
 from discsum.constants import BEAMS
+from discsum.errors import InputError
 from discsum.signature import Signature
 
 
@@ -29,9 +30,14 @@ class Generation:
     block_trigrams: bool = False
 
     def __post_init__(self) -> None:
-        """Check the number of beams and the penalties."""
+        """Check the number of beams, the penalties and the limits."""
         check_beams(self.beams)
         check_penalties(self.length_penalty, self.coverage_penalty)
+        if self.min_tokens is not None and self.max_tokens is not None and self.min_tokens > self.max_tokens:
+            raise InputError(
+                f"min_tokens (--min-tokens): expected at most max_tokens (--max-tokens) {self.max_tokens}, got "
+                f"{self.min_tokens}"
+            )
 
     @property
     def options(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def _record(item: SecondaryEdge | Signal) -> dict[str, Any]:
 
 
 def from_object(data: Any, source: str = "") -> Document:
-    """Return the document of such an object; unknown keys are ignored, and `null` means no tree or no warnings.
+    """Return the document of such an object; unknown keys are ignored; `null` means no id, parser, tree or warnings.
 
     Raises:
         FormatError: A field that is missing or invalid; the message names it.
@@ -77,7 +77,7 @@ def from_object(data: Any, source: str = "") -> Document:
             tree = RSTTree(len(edus), [_node(item) for item in document.objects("nodes")])
     except TreeError as error:
         raise _problem(f"nodes: {error}", source) from error
-    id, parser = (document.field(name, str) if name in document.data else "" for name in ("id", "parser"))
+    id, parser = (document.field(name, str) if name in there else "" for name in ("id", "parser"))
     warnings = document.strings("warnings") if "warnings" in there else ()
     erst = _erst(document) if "erst" in there else None
     try:

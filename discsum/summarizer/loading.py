@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discsum.baselines import BASELINES, baseline
-from discsum.constants import HUB, SHIPPED_PARSER
+from discsum.constants import HUB, PARSER_KIND, SHIPPED_PARSER
 from discsum.errors import InputError, InputWarning
 from discsum.files import sha256
 from discsum.parsers.loading import MOST, load_parser
@@ -68,7 +68,7 @@ def _parser(scorer: UnitScorer, name: str | None, device: str, precision: str) -
     own = scorer.parser
     if own is None:
         return lambda: load_parser(name or SHIPPED_PARSER, device, precision)
-    if name is not None and fingerprint(name) != own.fingerprint:
+    if name is not None and fingerprint(name, PARSER_KIND) != own.fingerprint:
         raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
     return lambda: own
 

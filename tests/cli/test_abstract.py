@@ -255,3 +255,9 @@ def test_signatures_name_what_changes_scores(bart_folder):
     assert settings(selector="model_free", r=2, feature_map="elu+1") == named
     changes = {"prior": 0.5, "share_beams": False, "selector_feature_map": "relu"}
     assert settings(selector="model_free", r=2, beta=0.5, share_beams=False, feature_map="relu") == named | changes
+
+
+def test_limits_that_contradict_each_other_are_told_once(discsum, bart_folder, article):
+    result = discsum("abstract", article, article, "--model", bart_folder, "--min-tokens", 5, "--max-tokens", 3)
+    told = "min_tokens (--min-tokens): expected at most max_tokens (--max-tokens) 3, got 5"
+    assert (result.code, " ".join(result.err.split()).count(told)) == (2, 1)

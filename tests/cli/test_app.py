@@ -249,7 +249,7 @@ def test_help_fits_a_terminal_of_80_columns(discsum, monkeypatch, command):
         (["extract", "TEXT", "--dependencies"], "dependencies: expected unit edu, got sentence"),
         (
             ["extract", "TEXT", "--model", "tree-knapsack", "--block-trigrams"],
-            "tree-knapsack, which selects by its own rule",
+            "tree-knapsack, which selects all units at once",
         ),
         (["extract", "TEXT", "--unit", "edu", "--model", "discsum-news-sentence"], "got one for --unit sentence"),
         (["extract", "TEXT", "--model", "lead", "--parser", "discsum-news-edu"], "expected a discsum-parser"),

@@ -70,7 +70,7 @@ def test_words_and_ratio(extract, article):
         (["--units", "two"], "Invalid value for '--units' / '-n'"),
         (["--unit", "word"], "expected one of sentence, edu, got 'word'"),
         (["--dependencies"], "dependencies: expected unit edu, got sentence"),
-        (["--model", "tree-knapsack", "--block-trigrams"], "tree-knapsack, which selects by its own rule"),
+        (["--model", "tree-knapsack", "--block-trigrams"], "tree-knapsack, which selects all units at once"),
         (
             ["--model", "lead", "--redundancy", "4"],
             "redundancy: expected none with lead, which gives no probabilities",

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import sys
 
 import pytest
 
@@ -117,6 +119,25 @@ def test_a_short_row(extract, tmp_path):
     result = extract(path)
     assert (result.code, result.out) == (3, "== 2\nRain\n")
     assert f"{path}:2: expected text in column text, got nothing" in result.err
+
+
+def test_numbers_are_ids_of_parsed_and_unparsed_rows(discsum, extract, parser_folder, tmp_path):
+    (tmp_path / "rain.txt").write_text("It rained.")
+    parsed = discsum("parse", tmp_path / "rain.txt", "--parser", parser_folder, "-f", "json").out
+    rows = [json.loads(parsed) | {"id": id} for id in (7, None)] + [{"text": "Flood", "id": 7}]
+    for number, (row, id) in enumerate(zip(rows, ("7", "rows-1", "7"), strict=True)):
+        (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+        result = extract(tmp_path / "rows.jsonl")
+        assert (number, result.code, result.out.split("\n")[0]) == (number, 0, f"== {id}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not allow such names")
+def test_names_that_are_not_utf8_make_ids_that_are(extract, tmp_path):
+    for name in (b"\xe4.txt", b"\xf6.txt"):
+        (tmp_path / os.fsdecode(name)).write_text("It rained.")
+    result = extract(tmp_path, "--json")
+    ids = [json.loads(line)["id"] for line in result.out.splitlines()]
+    assert (result.code, ids) == (0, [r"\udce4", r"\udcf6"])
 
 
 def test_gzipped_tables(extract, tmp_path):

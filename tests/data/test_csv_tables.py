@@ -96,3 +96,8 @@ def test_line_ends_of_csv_tables(tmp_path, end):
     assert (failure.source, other.source) == (f"{path}:5", f"{path}:6")
     offset = path.read_bytes().index(b"\xe9")
     assert f"expected utf-8, got byte 0xe9 at offset {offset};" in other.reason
+
+
+def test_a_column_cannot_be_text_and_summary():
+    with pytest.raises(InputError, match="--text-column and --summary-column: expected different columns, got body"):
+        PairSource("news.csv", "body", "body")

@@ -148,7 +148,7 @@ def changed(path, value):
         ([], "document: expected an object, got []"),
         ({}, "text: expected a string, got no such field (only no field)"),
         (changed(["text"], 7), "text: expected a string, got 7"),
-        (changed(["id"], None), "id: expected a string, got None"),
+        (changed(["id"], 7), "id: expected a string, got 7"),
         (changed(["edus"], "x"), "edus: expected a list, got 'x'"),
         (changed(["edus", 1], 5), "edus[1]: expected an object, got 5"),
         (changed(["edus", 1, "start"], 5.0), "edus[1].start: expected an integer, got 5.0"),

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from discsum.errors import FormatError, FormatWarning
+from discsum.errors import FormatError, FormatWarning, InputError
 from discsum.formats import load, read_tree
 
 BODY = '<rst><header>{header}</header><body><segment id="1">{text}</segment></body></rst>'
@@ -96,3 +96,10 @@ def test_byte_order_marks_of_the_other_formats(tmp_path, name, mark):
     path = tmp_path / f"story.{name}"
     path.write_bytes(mark + content.encode(names[mark]))
     assert read_tree(path).edu_texts == ("Caf\xe9",)
+
+
+@pytest.mark.parametrize("name", ["nope", "base64"])
+def test_what_is_no_text_encoding(tmp_path, name):
+    (tmp_path / "a.rs3").write_text(file("It rained."))
+    with pytest.raises(InputError, match=f"encoding: expected the name of a text encoding, got '{name}'"):
+        read_tree(tmp_path / "a.rs3", encoding=name)

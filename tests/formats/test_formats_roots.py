@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from benchmarks.tree_files import rs3_structure
@@ -207,3 +208,17 @@ def test_labels_are_read_as_they_are_written():
     document = load(content, "rs3")
     assert document.tree.nodes[0].relation == "a b"
     assert load(dump(document, "rs3"), "rs3").tree == document.tree
+
+
+def test_threads_do_not_get_each_others_warnings():
+    clean, before = rs3(element(1), element(2, "", 1, "purpose-goal")), warnings._showwarnmsg_impl
+
+    def read_both(_):
+        return [len(Document.from_rs3(content, "story").warnings) for content in (HEADED, clean)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(read_both, range(400)))
+    assert found == [[1, 0]] * 400
+    assert warnings._showwarnmsg_impl is before

@@ -176,3 +176,8 @@ def test_encoding_each_step_goes_on_after_a_kill(data, parser_folder, tmp_path):
         trainer(data, parser_folder, tmp_path / name, **changes).run(lambda line: None)
     files = [(tmp_path / name / "best" / "model.safetensors").read_bytes() for name in ("killed", "whole")]
     assert files[0] == files[1]
+
+
+def test_summaries_have_three_sentences_or_six_edus_by_default():
+    assert [SummarizerRecipe((), (), unit=unit).length for unit in ("sentence", "edu")] == [3, 6]
+    assert SummarizerRecipe((), (), unit="edu", units=2).length == 2
