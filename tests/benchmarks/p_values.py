@@ -1,11 +1,11 @@
 """Run the paired bootstrap between all systems in a file of scores.
 
-    python tests/benchmarks/p_values.py SCORES [--metric rouge1] [--only PATTERN ...]
+    python tests/benchmarks/p_values.py SCORES [--metric rouge1] [--only PATTERN ...] [--draws]
 
 SCORES is the output of `discsum evaluate ... -o SCORES.jsonl.gz`, several such files joined, or `rouge.json` of
 `discsum analyze rouge`. The draws or seeds of a row (`ROW/draw-N/best`, `ROW/seed-N/best`) are averaged by document and
-count as one system. For each pair of systems whose names match a pattern (default: all), the script prints the
-difference of the means in percent and the two-sided p-value.
+count as one system, unless `--draws` is given. For each pair of systems whose names match a pattern (default: all), the
+script prints the difference of the means in percent and the two-sided p-value.
 
 The metric `nats` is the negative log-probability per token of the references, not in percent. Documents count by their
 tokens. Only models have it, and only models with the same vocabulary can be compared.
@@ -54,8 +54,8 @@ class System:
         return paired_bootstrap(*both, weights=np.array([self.tokens[document] for document in self.scores]))
 
 
-def read_systems(path: Path, metric: str) -> dict[str, System]:
-    """Return each system that has the metric, with the mean of its draws or seeds for each document."""
+def read_systems(path: Path, metric: str, *, apart: bool = False) -> dict[str, System]:
+    """Return each system that has the metric, with the mean of its draws or seeds for each document unless `apart`."""
     if path.suffix == ".json":
         if metric == NATS:
             raise ValueError(f"{path}: expected the output of discsum evaluate for --metric {NATS}")
@@ -77,7 +77,7 @@ def read_systems(path: Path, metric: str) -> dict[str, System]:
         if (entry["model"], entry["id"]) in known:
             raise ValueError(f"{path}: expected one document of an id for each model, got two of {entry['id']}")
         known.add((entry["model"], entry["id"]))
-        name = re.sub(r"/(draw|seed)-\d+/best$", "", entry["model"])
+        name = entry["model"] if apart else re.sub(r"/(draw|seed)-\d+/best$", "", entry["model"])
         values[name][entry["id"]].append(entry[metric])
         if metric == NATS:
             tokens[name][entry["id"]] = entry["tokens"]
@@ -94,8 +94,9 @@ def main() -> None:
     options.add_argument("scores", type=Path)
     options.add_argument("--metric", choices=[*METRICS, NATS], default="rouge1")
     options.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="Of systems' names, as in shells.")
+    options.add_argument("--draws", action="store_true", help="Compare draws or seeds one by one.")
     arguments = options.parse_args()
-    systems = read_systems(arguments.scores, arguments.metric)
+    systems = read_systems(arguments.scores, arguments.metric, apart=arguments.draws)
     chosen = [name for name in systems if any(fnmatch(name, pattern) for pattern in arguments.only)]
     digits = DIGITS.get(arguments.metric, 2)
     for one, other in combinations(chosen, 2):
