@@ -34,8 +34,9 @@ from discsum.cli.options import (
     Truncate,
     selector_options,
 )
+from discsum.cli.output_paths import is_json_lines
 from discsum.cli.progress import loading, say
-from discsum.cli.writer import Writer, is_json_lines
+from discsum.cli.writer import Writer
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.devices import check_device

@@ -14,8 +14,8 @@ from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.command import as_usage
 from discsum.cli.documents import Run
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
+from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import say
-from discsum.cli.writer import local_folder
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import replacing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -88,3 +88,10 @@ def given_options(context: typer.Context) -> dict[str, str]:
         if source is not None and source.name != "DEFAULT":
             given[name] = max(parameter.opts, key=len)
     return given
+
+
+def check_unused(context: typer.Context, used: Collection[str], where: str) -> None:
+    """Raise `BadParameter` for options given on the command line that are not in `used`; `where` ends the message."""
+    unused = [option for name, option in given_options(context).items() if name not in used]
+    if unused:
+        raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be used {where}")

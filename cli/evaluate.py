@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discsum.cli.choices import choice
-from discsum.cli.command import as_usage, command_app
+from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import systems
 from discsum.cli.documents import Run
-from discsum.cli.evaluate_checks import check_files, check_kinds, check_names, check_unused
+from discsum.cli.evaluate_checks import check_files, check_kinds, check_names
 from discsum.cli.options import (
     OF_INPUTS,
     OF_SELECTION,
@@ -36,6 +36,7 @@ from discsum.cli.options import (
     Truncate,
     Units,
 )
+from discsum.cli.output_paths import is_device, local_path
 from discsum.cli.paper_tables import (
     OF_TABLES,
     Draws,
@@ -48,7 +49,6 @@ from discsum.cli.paper_tables import (
 )
 from discsum.cli.progress import counting, loading, say
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import is_device, local_path
 from discsum.constants import BEAMS, SHIPPED_PARSER, UNITS
 from discsum.data.storage import is_pattern, location
 from discsum.devices import check_device
@@ -177,9 +177,9 @@ def evaluate(
     if isinstance(place, Path) and not (place.exists() or is_pattern(place)):
         raise InputError(f"{data}: no such file or folder")
     if table is not None:
-        from discsum.cli.paper_tables import show_named
+        from discsum.cli.paper_tables import show_table
 
-        show_named(context, models, data)
+        show_table(context, models, data)
         return
     check_unused(context, context.params.keys() - {*OF_TABLES}, "without --table")
     from discsum.cli.parser_scores import show_parsers

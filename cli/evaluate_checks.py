@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discsum.cli.command import as_usage, given_options
-from discsum.cli.writer import check_no_input, check_writable
+from discsum.cli.command import as_usage, check_unused
+from discsum.cli.output_paths import check_no_input, check_writable
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.data.inputs import input_files
 from discsum.persistence import read_config
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 # Options of sequence-to-sequence models.
 OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 OF_GENERATION = ("selector", "r", *OF_SEARCH)
-
-
-def check_unused(context: typer.Context, used: Collection[str], where: str) -> None:
-    """Raise `BadParameter` for options given on the command line that are not in `used`; `where` ends the message."""
-    unused = [option for name, option in given_options(context).items() if name not in used]
-    if unused:
-        raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be used {where}")
 
 
 def check_kinds(context: typer.Context, models: Collection[str], generated: Collection[str]) -> None:

@@ -34,6 +34,7 @@ from discsum.cli.options import (
     TextColumn,
     Units,
 )
+from discsum.cli.output_paths import is_json_lines
 from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
 from discsum.cli.result_options import result_options
@@ -52,7 +53,7 @@ from discsum.cli.shard_options import (
 )
 from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import Writer, is_json_lines
+from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, UNITS
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.cli.choices import choice
-from discsum.cli.command import as_usage
-from discsum.cli.evaluate_checks import OF_SEARCH, check_files, check_unused
+from discsum.cli.command import as_usage, check_unused
+from discsum.cli.evaluate_checks import OF_SEARCH, check_files
 from discsum.cli.progress import say
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -91,7 +91,7 @@ def show_parameters(models: Sequence[str], style: str) -> None:
     typer.echo(parameter_report(counts, style))
 
 
-def show_named(context: typer.Context, models: Sequence[str], data: str) -> None:
+def show_table(context: typer.Context, models: Sequence[str], data: str) -> None:
     """Print the table that `--table` names, with the options of the command line."""
     given = context.params
     table = given["table"]

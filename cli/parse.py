@@ -29,6 +29,7 @@ from discsum.cli.options import (
     Sentences,
     TextColumn,
 )
+from discsum.cli.output_paths import is_json_lines
 from discsum.cli.progress import loading
 from discsum.cli.result_options import result_options
 from discsum.cli.shard_options import (
@@ -45,7 +46,7 @@ from discsum.cli.shard_options import (
     Workers,
 )
 from discsum.cli.shards import check_no_shards, fill, shard_folder
-from discsum.cli.writer import Writer, is_json_lines
+from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES

@@ -19,6 +19,7 @@ from discsum.cli.options import (
     SummaryColumn,
     TextColumn,
 )
+from discsum.cli.output_paths import check_outside, check_writable
 from discsum.cli.shard_options import (
     CpusPerWorker,
     EngineName,
@@ -30,8 +31,7 @@ from discsum.cli.shard_options import (
     Wait,
     Workers,
 )
-from discsum.cli.shards import check_outside, fill
-from discsum.cli.writer import check_writable
+from discsum.cli.shards import fill
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.oracles import ORACLES

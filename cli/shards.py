@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from discsum.cli.command import as_usage, ending_on_sigterm, given_options
+from discsum.cli.command import as_usage, check_unused, ending_on_sigterm, given_options
 from discsum.cli.documents import FAILED, SOME_FAILED
+from discsum.cli.output_paths import check_outside, check_writable
 from discsum.cli.progress import counting, say
-from discsum.cli.writer import check_writable
 from discsum.data.engines import engine_of
 from discsum.data.manifest import MANIFEST
 from discsum.data.parts import Part
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
-from discsum.data.storage import Location, before_pattern, is_pattern, location, parts_of
-from discsum.errors import InputError, number_of
+from discsum.data.storage import Location, location
+from discsum.errors import number_of
 
 if TYPE_CHECKING:
     from discsum.data.shard_run import ShardJob
@@ -34,9 +33,7 @@ OF_SHARDS = (
 
 def check_no_shards(context: typer.Context) -> None:
     """Raise `BadParameter` if an option that needs `--shards` is given without it."""
-    given = [option for name, option in given_options(context).items() if name in OF_SHARDS]
-    if given:
-        raise typer.BadParameter(f"{', '.join(sorted(given))} cannot be used without {SHARDS}")
+    check_unused(context, context.params.keys() - {*OF_SHARDS}, f"without {SHARDS}")
 
 
 def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequence[str]) -> Location:
@@ -62,40 +59,6 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
         check_writable(folder, folder=True)
     check_outside(folder, inputs)
     return folder
-
-
-def check_outside(folder: Location, inputs: Sequence[str]) -> None:
-    """Raise `InputError` if an input includes files of the output folder: a repeated run would read them."""
-    for name in inputs:
-        if name != "-" and _reads(name, folder):
-            raise InputError(f"{folder}: expected an output folder outside the inputs, got one inside {name}")
-
-
-def _reads(name: str, folder: Location) -> bool:
-    """Return whether an input folder or pattern includes files in `folder` or below it."""
-    source = location(name)
-    if isinstance(source, Path) != isinstance(folder, Path):
-        return False
-    parts = _own_parts(source)
-    fixed = parts
-    if is_pattern(source) and not (isinstance(source, Path) and source.exists()):
-        fixed = tuple(before_pattern(parts))
-    base = Path(*fixed).resolve().parts if isinstance(source, Path) else fixed
-    place = _own_parts(folder.resolve() if isinstance(folder, Path) else folder)
-    return place[: len(base)] == base and _matches(parts[len(fixed) :] or ("**",), place[len(base) :])
-
-
-def _own_parts(path: Location) -> tuple[str, ...]:
-    """Return the parts of a path, whose schemes are the same for the same store."""
-    first, *rest = parts_of(path)
-    return {"s3a:": "s3:", "gcs:": "gs:"}.get(first.lower(), first), *rest
-
-
-def _matches(pattern: Sequence[str], place: Sequence[str]) -> bool:
-    """Return whether files in a folder or below it may match a pattern; both are given as path parts."""
-    if not pattern or not place:
-        return bool(pattern)
-    return pattern[0] == "**" or (fnmatchcase(place[0], pattern[0]) and _matches(pattern[1:], place[1:]))
 
 
 def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: Callable[[], int | None]) -> None:

@@ -10,8 +10,8 @@ import typer
 
 from discsum.cli.command import GroupedCommand, as_usage, command_app
 from discsum.cli.completion import recipes as recipe_names
+from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import loading, reporter
-from discsum.cli.writer import local_folder
 from discsum.encoder.heads import HEADS
 from discsum.errors import InputError
 

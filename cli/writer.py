@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Collection, Sequence
@@ -12,20 +11,21 @@ from typing import IO, Any
 
 import typer
 
-from discsum.cli.command import as_usage
 from discsum.cli.json_lines import JsonLines, check_options
+from discsum.cli.output_paths import (
+    check_ending,
+    check_no_input,
+    check_outside,
+    check_writable,
+    is_device,
+    local_path,
+)
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.data.markup import ENDINGS
-from discsum.data.storage import is_url
-from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import clear_unfinished, replacing
-from discsum.format_registry import suffix as format_suffix
-from discsum.format_registry import writable
 
-# Endings of pictures and print formats, which no format writes.
-_PICTURES = (".gif", ".jpeg", ".jpg", ".pdf", ".png", ".webp")
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -67,8 +67,8 @@ class Writer:
 
         Raises:
             BadParameter: `resume` without a folder or lines to keep, one file for several documents that need a
-                folder, a file with the ending of another format, or texts or pages in a folder of inputs.
-            InputError: An output that cannot be written, or is an input.
+                folder, or a file with the ending of another format.
+            InputError: An output that cannot be written or is an input, or texts or pages in a folder of inputs.
         """
         self.suffix, self.resume, self._option, self._reserved = suffix, resume, option, reserved
         self._options = options
@@ -103,7 +103,7 @@ class Writer:
                 )
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
-                _check_ending(path, suffix, option)
+                check_ending(path, suffix, option)
                 if lines and path.suffix.lower() == ".json":
                     raise typer.BadParameter(
                         f"expected a name that ends in .jsonl for JSON lines, got {path.name}", param_hint=option
@@ -114,7 +114,7 @@ class Writer:
                 self._record = path / f"{suffix}.options" if options else None
             check_writable(path, folder=self.folder is not None, option=option)
             if self.folder is not None and suffix in {".txt", *ENDINGS}:
-                _check_outside(path, inputs, option)
+                check_outside(path, inputs)
             self._inputs = input_files(inputs)
             clear_unfinished(path if self.folder is not None else path.parent)
             if self.file is not None or reserved:
@@ -261,91 +261,3 @@ class Writer:
         assert self.folder is not None, "only files of a folder are named"
         first, second = (self.folder / (name + self.suffix) for name in names)
         return first.exists() and second.exists() and first.samefile(second)
-
-
-def _check_ending(path: Path, suffix: str, option: str) -> None:
-    """Raise `BadParameter` if a file's name has the ending of a format other than the one written."""
-    same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
-    ending = path.suffix.lower()
-    remedy = ""
-    if ending in same:
-        return
-    if ending in _PICTURES:
-        remedy = "change the ending; of pictures, only SVG is written (parse --format svg)"
-    elif ending == ".gz":
-        remedy = "results are not compressed; leave out .gz"
-    elif ending in {*map(format_suffix, writable()), *TABLES}:
-        remedy = (
-            "change the ending, or choose its format (parse: --format; extract and abstract: --json; pages of extract: "
-            "--report)"
-        )
-    if remedy:
-        raise typer.BadParameter(
-            f"expected a file name that ends in {suffix}, got {path.name}; {remedy}", param_hint=option
-        )
-
-
-def _check_outside(folder: Path, inputs: Sequence[str], option: str) -> None:
-    """Raise `BadParameter` for an output folder that is an input folder or below one."""
-    for name in inputs:
-        if Path(name).is_dir() and folder.resolve().is_relative_to(Path(name).resolve()):
-            raise typer.BadParameter(
-                f"expected a folder outside the input {name}, got {folder}, where the next run would read the results",
-                param_hint=option,
-            )
-
-
-def is_json_lines(output: str | None) -> bool:
-    """Return whether the name of an output asks for one JSON object per line."""
-    return output is not None and output.lower().endswith(".jsonl") and not Path(output).is_dir()
-
-
-def local_path(output: str | None) -> str | None:
-    """Return the path of an output, or None, unchanged; the callback of options that name an output.
-
-    Raises:
-        BadParameter: A URL.
-    """
-    if output is not None and is_url(output):
-        raise typer.BadParameter(
-            f"expected a path on this machine, got the URL {output}; only preprocess, and parse and extract with "
-            "--shards, write to stores"
-        )
-    return output
-
-
-def local_folder(output: str | None) -> str | None:
-    """Return the path of an output folder, or None, unchanged; the callback of options that name a folder.
-
-    Raises:
-        BadParameter: A URL, a file, or a folder that cannot be written.
-    """
-    if local_path(output) is not None:
-        with as_usage():
-            check_writable(Path(str(output)), folder=True)
-    return output
-
-
-def is_device(path: Path) -> bool:
-    """Return whether a path exists and is neither a file nor a folder, such as `/dev/null` or a pipe."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output") -> None:
-    """Raise `InputError` for an output that is one of the input files, as `input_files` returns them."""
-    if path.resolve() in inputs:
-        raise InputError(f"{path}: expected another file for {option}, this one is an input")
-
-
-def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:
-    """Raise `InputError` for an output that cannot be written; called before models are loaded."""
-    if path.exists() and path.is_dir() != folder:
-        wanted, found = ("a folder", "a file") if folder else ("a file", "a folder")
-        raise InputError(f"{path}: expected {wanted} for {option}, got {found}")
-    parent = path if folder else path.parent
-    while not parent.exists() and parent != parent.parent:
-        parent = parent.parent
-    if not parent.is_dir():
-        raise InputError(f"{path}: expected a writable path for {option}, got one in {parent}, which is not a folder")
-    if not os.access(parent, os.W_OK):
-        raise InputError(f"{path}: expected a writable path for {option}, got one in {parent}, which is read-only")

@@ -7,8 +7,8 @@ from contextlib import nullcontext
 import pytest
 from rich.progress import Progress
 
+from discsum.cli.output_paths import check_outside
 from discsum.cli.progress import Counter
-from discsum.cli.shards import check_outside
 from discsum.data.storage import location
 from discsum.errors import InputError
 

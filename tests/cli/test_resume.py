@@ -229,7 +229,7 @@ def test_a_folder_of_other_options(discsum, parser_folder, texts, tmp_path):
     ("target", "code", "message"),
     [
         ("in/a.txt", 1, "a.txt: expected another file for --output, this one is an input"),
-        ("in", 2, "expected a folder outside the input"),
+        ("in", 1, "expected an output folder outside the inputs, got one inside"),
     ],
 )
 def test_no_result_takes_the_place_of_its_input(discsum, parser_folder, tmp_path, target, code, message):

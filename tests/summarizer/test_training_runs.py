@@ -179,5 +179,6 @@ def test_encoding_each_step_goes_on_after_a_kill(data, parser_folder, tmp_path):
 
 
 def test_summaries_have_three_sentences_or_six_edus_by_default():
-    assert [SummarizerRecipe((), (), unit=unit).length for unit in ("sentence", "edu")] == [3, 6]
-    assert SummarizerRecipe((), (), unit="edu", units=2).length == 2
+    sources = (Source("train.jsonl"),), (Source("validation.jsonl"),)
+    assert [SummarizerRecipe(*sources, unit=unit).summary_units for unit in ("sentence", "edu")] == [3, 6]
+    assert SummarizerRecipe(*sources, unit="edu", units=2).summary_units == 2

@@ -39,7 +39,7 @@ def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
     losses = []
     logits = run.scorer.eval()(batch)[0].tolist()
     for place, (logit, label) in enumerate(zip(logits, example.labels.tolist(), strict=True)):
-        target = 0.75 * label + 0.25 * (place < run.recipe.length)
+        target = 0.75 * label + 0.25 * (place < run.recipe.summary_units)
         chance = 1 / (1 + math.exp(-logit))
         losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
     assert run.unit_losses(run.scorer(batch), batch)[0].tolist() == pytest.approx(losses, rel=1e-5)

@@ -83,7 +83,7 @@ own licences; no text of theirs is part of this model.
 {notes}
 ## Validation
 
-Summaries have up to {recipe.length} {unit}s.{rules} Signature: `{signature()}`
+Summaries have up to {recipe.summary_units} {unit}s.{rules} Signature: `{signature()}`
 
 | step | loss | R-1 | R-2 | R-Lsum |
 |---|---|---|---|---|

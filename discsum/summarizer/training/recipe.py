@@ -97,7 +97,7 @@ class SummarizerRecipe(RunRecipe):
         return found
 
     @property
-    def length(self) -> int:
+    def summary_units(self) -> int:
         """Number of units of a summary."""
         return DEFAULT_UNITS[self.unit] if self.units is None else self.units
 

@@ -119,7 +119,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             "encoder_layers": recipe.encoder_layers,
             "encoder_window": recipe.encoder_window,
             "parser": recipe.parser,
-            "units": recipe.length,
+            "units": recipe.summary_units,
             **{name: getattr(recipe, name) for name in OPEN_RULES},
         }
         self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, **identity, **taken)
@@ -166,7 +166,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
 
     def unit_losses(self, logits: Tensor, batch: Batch) -> Tensor:
         """Return the cross-entropy `(batch, units)` of the logits; targets interpolate between labels and the lead."""
-        lead = (torch.arange(batch.labels.shape[1], device=logits.device) < self.recipe.length).float()
+        lead = (torch.arange(batch.labels.shape[1], device=logits.device) < self.recipe.summary_units).float()
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead_share)
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
@@ -178,7 +178,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         """
         left_out = ~batch.inputs.mask
         targets = (batch.gains / self.recipe.temperature).masked_fill(left_out, -torch.inf).softmax(-1)
-        lead = (torch.arange(logits.shape[1], device=logits.device) < self.recipe.length) & batch.inputs.mask
+        lead = (torch.arange(logits.shape[1], device=logits.device) < self.recipe.summary_units) & batch.inputs.mask
         targets = torch.lerp(targets, lead / lead.sum(-1, keepdim=True), self.recipe.lead_share)
         predicted = logits.masked_fill(left_out, -torch.inf).log_softmax(-1).masked_fill(left_out, 0.0)
         return -(targets * predicted).sum(-1)

@@ -1,0 +1,132 @@
+"""Paths that options name as outputs: callbacks of these options, and checks before anything is loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import typer
+
+from discsum.cli.command import as_usage
+from discsum.data.storage import Location, before_pattern, is_pattern, is_url, location, parts_of
+from discsum.data.tables import TABLES
+from discsum.errors import InputError
+from discsum.format_registry import suffix as format_suffix
+from discsum.format_registry import writable
+
+# Endings of pictures and print formats, which no format writes.
+_PICTURES = (".gif", ".jpeg", ".jpg", ".pdf", ".png", ".webp")
+
+
+def check_ending(path: Path, suffix: str, option: str) -> None:
+    """Raise `BadParameter` if a file's name has the ending of a format other than the one written."""
+    same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
+    ending = path.suffix.lower()
+    remedy = ""
+    if ending in same:
+        return
+    if ending in _PICTURES:
+        remedy = "change the ending; of pictures, only SVG is written (parse --format svg)"
+    elif ending == ".gz":
+        remedy = "results are not compressed; leave out .gz"
+    elif ending in {*map(format_suffix, writable()), *TABLES}:
+        remedy = (
+            "change the ending, or choose its format (parse: --format; extract and abstract: --json; pages of extract: "
+            "--report)"
+        )
+    if remedy:
+        raise typer.BadParameter(
+            f"expected a file name that ends in {suffix}, got {path.name}; {remedy}", param_hint=option
+        )
+
+
+def check_outside(folder: Location, inputs: Sequence[str]) -> None:
+    """Raise `InputError` if an input includes files of the output folder: a repeated run would read them."""
+    for name in inputs:
+        if name != "-" and _reads(name, folder):
+            raise InputError(f"{folder}: expected an output folder outside the inputs, got one inside {name}")
+
+
+def _reads(name: str, folder: Location) -> bool:
+    """Return whether an input folder or pattern includes files in `folder` or below it."""
+    source = location(name)
+    if isinstance(source, Path) != isinstance(folder, Path):
+        return False
+    parts = _own_parts(source)
+    fixed = parts
+    if is_pattern(source) and not (isinstance(source, Path) and source.exists()):
+        fixed = tuple(before_pattern(parts))
+    base = Path(*fixed).resolve().parts if isinstance(source, Path) else fixed
+    place = _own_parts(folder.resolve() if isinstance(folder, Path) else folder)
+    return place[: len(base)] == base and _matches(parts[len(fixed) :] or ("**",), place[len(base) :])
+
+
+def _own_parts(path: Location) -> tuple[str, ...]:
+    """Return the parts of a path, whose schemes are the same for the same store."""
+    first, *rest = parts_of(path)
+    return {"s3a:": "s3:", "gcs:": "gs:"}.get(first.lower(), first), *rest
+
+
+def _matches(pattern: Sequence[str], place: Sequence[str]) -> bool:
+    """Return whether files in a folder or below it may match a pattern; both are given as path parts."""
+    if not pattern or not place:
+        return bool(pattern)
+    return pattern[0] == "**" or (fnmatchcase(place[0], pattern[0]) and _matches(pattern[1:], place[1:]))
+
+
+def is_json_lines(output: str | None) -> bool:
+    """Return whether the name of an output asks for one JSON object per line."""
+    return output is not None and output.lower().endswith(".jsonl") and not Path(output).is_dir()
+
+
+def local_path(output: str | None) -> str | None:
+    """Return the path of an output, or None, unchanged; the callback of options that name an output.
+
+    Raises:
+        BadParameter: A URL.
+    """
+    if output is not None and is_url(output):
+        raise typer.BadParameter(
+            f"expected a path on this machine, got the URL {output}; only preprocess, and parse and extract with "
+            "--shards, write to stores"
+        )
+    return output
+
+
+def local_folder(output: str | None) -> str | None:
+    """Return the path of an output folder, or None, unchanged; the callback of options that name a folder.
+
+    Raises:
+        BadParameter: A URL, a file, or a folder that cannot be written.
+    """
+    if local_path(output) is not None:
+        with as_usage():
+            check_writable(Path(str(output)), folder=True)
+    return output
+
+
+def is_device(path: Path) -> bool:
+    """Return whether a path exists and is neither a file nor a folder, such as `/dev/null` or a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output") -> None:
+    """Raise `InputError` for an output that is one of the input files, as `input_files` returns them."""
+    if path.resolve() in inputs:
+        raise InputError(f"{path}: expected another file for {option}, this one is an input")
+
+
+def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:
+    """Raise `InputError` for an output that cannot be written; called before models are loaded."""
+    if path.exists() and path.is_dir() != folder:
+        wanted, found = ("a folder", "a file") if folder else ("a file", "a folder")
+        raise InputError(f"{path}: expected {wanted} for {option}, got {found}")
+    parent = path if folder else path.parent
+    while not parent.exists() and parent != parent.parent:
+        parent = parent.parent
+    if not parent.is_dir():
+        raise InputError(f"{path}: expected a writable path for {option}, got one in {parent}, which is not a folder")
+    if not os.access(parent, os.W_OK):
+        raise InputError(f"{path}: expected a writable path for {option}, got one in {parent}, which is read-only")
