@@ -6,11 +6,13 @@ import ctypes
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from heapq import heapify, heappop, heappush
 from warnings import warn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discsum.baselines import BASELINES
 from discsum.baselines._rooted_subtree import RootedSubtree, Subtrees
@@ -47,10 +49,18 @@ class ILP(RootedSubtree):
         return term_weights(unit_texts(document, unit))
 
     def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees, *, own: bool) -> list[int]:
-        """Return the subtree with the greatest coverage; warn if the solver does not prove that it is optimal."""
+        """Return the subtree with the greatest coverage, or the root alone if it exceeds the budget.
+
+        It has no leaf all of whose words other nodes cover. Warn if the solver does not prove that it is optimal.
+        """
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 
+        nodes = len(subtrees.heads)
+        is_root = subtrees.heads == np.arange(nodes)
+        root = np.flatnonzero(is_root).tolist()
+        if subtrees.costs[root].sum() > subtrees.capacity:
+            return root
         found = content_words(unit_texts(document, unit))
         frequency = Counter(word for words_of in found for word in words_of)
         weights = np.ones(len(found)) if own else scores
@@ -60,7 +70,7 @@ class ILP(RootedSubtree):
             for word in words_of if subtrees.counted[place] else ():
                 covered.setdefault(word, set()).add(int(subtrees.nodes[place]))
                 weight[word] = max(weight.get(word, 0.0), float(weights[place]))
-        nodes, words = len(subtrees.heads), sorted(covered)
+        words = sorted(covered)
         # Variables are nodes, then words. Each constraint is (variables, coefficients, upper bound).
         rows = [(list(range(nodes)), subtrees.costs.tolist(), float(subtrees.capacity))]
         rows += [([node, head], [1, -1], 0.0) for node, head in enumerate(subtrees.heads.tolist()) if node != head]
@@ -77,13 +87,39 @@ class ILP(RootedSubtree):
                 -gains,
                 # If x is integral, so is the best z.
                 integrality=np.concatenate([np.ones(nodes), np.zeros(len(words))]),
-                bounds=Bounds(0, 1),
+                bounds=Bounds(np.concatenate([is_root, np.zeros(len(words))]), 1),
                 constraints=LinearConstraint(matrix, ub=np.array([row[2] for row in rows])),
                 options={"mip_rel_gap": 0, "time_limit": LONGEST},
             )
         if result.status != 0:
             warn(f"{document.id or 'document'}: the integer program: {result.message}", InputWarning, stacklevel=2)
-        return [] if result.x is None else np.flatnonzero(result.x[:nodes] > 0.5).tolist()
+        chosen = root if result.x is None else np.flatnonzero(result.x[:nodes] > 0.5).tolist()
+        return _without_idle_leaves(chosen, subtrees.heads, [covered[word] for word in words if weight[word] > 0])
+
+
+def _without_idle_leaves(chosen: Sequence[int], heads: NDArray[np.int64], covered: Sequence[set[int]]) -> list[int]:
+    """Return the chosen nodes without the leaves that add no word, last ones first; the root stays.
+
+    The solver is free to add such nodes while the budget allows. `covered` has the nodes of each word.
+    """
+    kept = set(chosen)
+    times = [len(nodes & kept) for nodes in covered]
+    words_of = {node: [word for word, nodes in enumerate(covered) if node in nodes] for node in kept}
+    children = Counter(int(heads[node]) for node in kept if heads[node] != node)
+    waiting = [-node for node in kept if not children[node]]
+    heapify(waiting)
+    while waiting:
+        node = -heappop(waiting)
+        head = int(heads[node])
+        if head == node or any(times[word] == 1 for word in words_of[node]):
+            continue
+        kept.remove(node)
+        for word in words_of[node]:
+            times[word] -= 1
+        children[head] -= 1
+        if not children[head]:
+            heappush(waiting, -head)
+    return sorted(kept)
 
 
 @contextmanager
