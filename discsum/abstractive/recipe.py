@@ -19,8 +19,6 @@ OPTIMIZERS = ("adamw", "sgd")
 # SHORTEST: tokens of the shortest target, which are start, end and a few words.
 # FEWEST: words of the smallest vocabulary, six special ones and two others.
 SHORTEST = FEWEST = 8
-# AdamW accepts no decay rate of 1.
-Decay = Annotated[float, Meta(ge=0, lt=1)]
 Vocabulary = Annotated[int, Meta(ge=FEWEST)]
 # Defaults of the families with word tokenizers.
 WORDS, LOWERCASE = 50_000, True
@@ -38,10 +36,6 @@ class AbstractiveRecipe(RunRecipe):
     weight_decay: float = 0.0
     average: float = 0.0
     optimizer: Annotated[str, one_of(OPTIMIZERS, "Optimiser; `sgd` has no momentum.")] = "adamw"
-    betas: Annotated[tuple[Decay, Decay], about("Decay rates of AdamW's first and second moments.")] = (
-        0.9,
-        0.999,
-    )
     model: Annotated[
         str | None,
         about("Folder of the model to start from, or `hf:NAME` from the hub; none to start from random weights."),

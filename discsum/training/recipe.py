@@ -12,6 +12,9 @@ from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Positiv
 from discsum.recipes.sources import Sources
 from discsum.training.schedule import SCHEDULES
 
+# AdamW accepts no decay rate of 1.
+Decay = Annotated[float, Meta(ge=0, lt=1)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecipe(Checked):
@@ -39,6 +42,7 @@ class TrainingRecipe(Checked):
         ),
     ] = 1.0
     weight_decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
+    betas: Annotated[tuple[Decay, Decay], about("Decay rates of AdamW's first and second moments.")] = (0.9, 0.999)
     average: Annotated[Share, about("Decay of the running average of the weights, which is saved; 0 for none.")] = 0.98
     max_grad_norm: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0
     bf16: Annotated[bool, about("Whether to compute in bfloat16 on a GPU that supports it.")] = True

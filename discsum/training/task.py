@@ -127,7 +127,7 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
 
     def optimizer(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
         """Return the optimiser of these groups: AdamW (Loshchilov and Hutter 2019)."""
-        return torch.optim.AdamW(groups, weight_decay=self.recipe.weight_decay)
+        return torch.optim.AdamW(groups, betas=self.recipe.betas, weight_decay=self.recipe.weight_decay)
 
     def start(self, report: Any) -> None:
         """Initialise the network of a new run; not called in a resumed run."""

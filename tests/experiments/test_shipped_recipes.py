@@ -60,6 +60,7 @@ def test_every_row_of_both_tables_has_a_recipe():
         assert (recipe.units, recipe.features) == ({"edu": 6, "sentence": 3}[unit], False)
         assert recipe.synthesizer.inner == {"default": 3072, "balanced": 512}[setting]
         assert recipe.learning_rate == pytest.approx(2e-3 * 2400**-0.5, rel=1e-3)
+        assert recipe.betas == (0.9, 0.98)
         networks.add(repr(recipe.synthesizer))
         if setting == "balanced":
             assert Synthesizer(recipe.synthesizer).parameter_count().whole > 0

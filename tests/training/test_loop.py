@@ -114,6 +114,12 @@ def test_a_line_is_learned(tmp_path):
     assert (tmp_path / "best" / "README.md").read_text() == f"best of {len(loop.log)} after {best.steps}"
 
 
+def test_the_optimiser_has_the_settings_of_the_recipe():
+    task = LineTask(recipe(betas=[0.5, 0.75], weight_decay=0.25))
+    (group,) = task.optimizer(task.parameter_groups()).param_groups
+    assert (group["betas"], group["lr"], group["weight_decay"]) == ((0.5, 0.75), 0.1, 0.25)
+
+
 def test_validation_has_the_averaged_weights_and_no_dropout(tmp_path):
     loop = TrainingLoop(LineTask(recipe(average=0.9)), tmp_path)
     seen = {}

@@ -106,7 +106,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         """Return the recipe's optimiser."""
         if self.recipe.optimizer == "sgd":
             return torch.optim.SGD(groups, weight_decay=self.recipe.weight_decay)
-        return torch.optim.AdamW(groups, betas=self.recipe.betas, weight_decay=self.recipe.weight_decay)
+        return super().optimizer(groups)
 
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
         """Return the documents and summaries of each part, encoded."""
