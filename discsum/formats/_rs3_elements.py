@@ -9,7 +9,7 @@ import xml.sax.xmlreader
 from dataclasses import dataclass, field
 
 import defusedxml.sax
-from defusedxml.common import DefusedXmlException
+from defusedxml.common import DefusedXmlException, EntitiesForbidden
 
 from discsum.errors import FormatError
 from discsum.formats._plain_text import fold
@@ -73,7 +73,8 @@ def read_elements(content: str | bytes, source: str) -> Elements:
         message = f"expected well-formed XML, got: {fault}{_REMEDIES.get(fault, '')}"
         raise FormatError(message, source=source, line=error.getLineNumber()) from error
     except DefusedXmlException as error:
-        message = f"expected XML without entity declarations or external references, got {error}; write the text itself"
+        remedy = "write the text itself" if isinstance(error, EntitiesForbidden) else "remove the DOCTYPE line"
+        message = f"expected XML without entity declarations or external references, got {error}; {remedy}"
         raise FormatError(message, source=source, line=handler.line) from error
     except UnicodeEncodeError as error:
         raise FormatError(f"expected text that UTF-8 can hold, got {error}; remove it", source=source) from error

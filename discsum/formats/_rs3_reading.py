@@ -10,7 +10,13 @@ from dataclasses import replace
 from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning
 from discsum.erst import ERST
-from discsum.formats._constituents import DiscontinuousError, Part, assemble, relation_conflict
+from discsum.formats._constituents import (
+    DiscontinuousError,
+    Part,
+    assemble,
+    join_satellite,
+    relation_conflict,
+)
 from discsum.formats._erst_elements import Places, read_erst
 from discsum.formats._plain_text import fold
 from discsum.formats._roots import join_roots, places
@@ -96,8 +102,27 @@ def _join(
         raise FormatError(message, source=source, line=element.line)
     if conflict := relation_conflict(nuclei):
         warnings.warn(FormatWarning(f"{element}: {conflict}", source=source, line=element.line), stacklevel=4)
+    first, last = min(part.first for part in nuclei), max(part.last for part in nuclei)
+    if inside := [part for part in satellites if first < part.first < last]:
+        message = (
+            f"{element}: expected satellites before or after its nuclei, got {len(inside)} between them; each was "
+            "attached to the nucleus before it"
+        )
+        warnings.warn(FormatWarning(message, source=source, line=inside[0].line), stacklevel=4)
+        nuclei = _with_satellites(nuclei, inside, nodes)
+        satellites = [part for part in satellites if part not in inside]
     whole = assemble(nuclei, satellites, nodes)
-    return Part(min(part.first for part in nuclei), max(part.last for part in nuclei)), whole
+    return Part(first, last), whole
+
+
+def _with_satellites(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Node]) -> list[Part]:
+    """Append the nodes that join each satellite to the nucleus before it; return what the nuclei cover then."""
+    joined = sorted(nuclei, key=lambda part: part.first)
+    for satellite in sorted(satellites, key=lambda part: part.first):
+        place = max(place for place, nucleus in enumerate(joined) if nucleus.first < satellite.first)
+        nucleus = joined[place]
+        joined[place] = replace(join_satellite(nucleus, satellite, nodes), relation=nucleus.relation, line=nucleus.line)
+    return joined
 
 
 def _renumbered(erst: ERST, segments: Sequence[Element], kept: Collection[str]) -> ERST:

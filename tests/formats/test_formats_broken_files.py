@@ -37,6 +37,12 @@ BROKEN_RS3 = [
     (HEADER + "a & b", 4, "expected well-formed XML"),
     ("<rst><body></body></rst>", None, "expected <segment> elements, found none"),
     ('<!DOCTYPE r [<!ENTITY a "b">]>\n<rst/>', 1, "expected XML without entity declarations"),
+    (
+        '<!DOCTYPE rst SYSTEM "rst.dtd">\n<rst/>',
+        1,
+        "expected XML without entity declarations or external references, got ExternalReferenceForbidden("
+        "system_id='rst.dtd', public_id=None); remove the DOCTYPE line",
+    ),
     (rs3(segment(1), segment(2)), 5, "expected one root, got 2: segment '1' and segment '2'"),
     (rs3(segment(1), segment(2, 9, "purpose-goal")), 5, "segment '2': expected a parent in the file, got '9'"),
     (rs3(segment(1), segment(1, 1, "purpose-goal")), 5, "segment '1': expected each id once, got that of line 4"),
@@ -57,10 +63,13 @@ BROKEN_RS3 = [
     (rs3(segment(1), '<segment id="2" parent="1">words</segment>'), 5, "segment '2': expected a relname, got none"),
     (
         rs3(
-            segment(1, 5, "joint-list"), segment(2, 4, "span"), segment(3, 5, "joint-list"), group(4, "span", 5, "x-y")
-        ).replace("</body>", group(5, "multinuc") + "</body>"),
-        6,
-        "group '5': expected a continuous span, got EDUs 3-3 and EDUs 1-1",
+            segment(1, 5, "joint-list"),
+            segment(2, 6, "joint-list"),
+            segment(3, 5, "joint-list"),
+            segment(4, 6, "joint-list"),
+        ).replace("</body>", group(5, "multinuc") + group(6, "multinuc", 5, "purpose-goal") + "</body>"),
+        7,
+        "group '6': expected a continuous span, got EDUs 4-4 and EDUs 2-2",
     ),
     (
         rs3(segment(1, 2, "purpose-goal"), segment(2), segment(3, 4, "purpose-goal"), segment(4, 1, "purpose-goal")),

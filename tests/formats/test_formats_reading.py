@@ -1,5 +1,8 @@
 """Shapes that occur in files but that discsum never writes."""
 
+import pytest
+
+from discsum.errors import FormatWarning
 from discsum.formats import load
 
 RS3 = """<?xml version="1.0" encoding="UTF-16"?>
@@ -69,6 +72,24 @@ def test_dis_n_ary_with_the_marks_of_rst_dt():
         (2, 2, 3, "NN", "List"),
     ]
     assert document.edu_texts == ("First (in brackets),", "an aside,", "second.", "third", "said somebody.")
+
+
+def test_rs3_satellites_between_nuclei_join_the_nucleus_before():
+    body = """<group id="l" type="multinuc"/>
+    <segment id="a" parent="l" relname="List">first</segment>
+    <segment id="b" parent="l" relname="Cause">near</segment>
+    <segment id="c" parent="l" relname="Cause">far</segment>
+    <segment id="d" parent="l" relname="List">second</segment>
+    <segment id="e" parent="l" relname="Cause">after</segment>"""
+    message = r"group 'l': expected satellites before or after its nuclei, got 2 between them; each was attached"
+    with pytest.warns(FormatWarning, match=message):
+        document = load(RS3.format(body), "rs3")
+    assert shape(document) == [
+        (0, 3, 4, "NS", "Cause"),
+        (0, 2, 3, "NN", "List"),
+        (0, 1, 2, "NS", "Cause"),
+        (0, 0, 1, "NS", "Cause"),
+    ]
 
 
 def test_rsd_without_distances_and_with_a_comment():
