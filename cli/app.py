@@ -90,6 +90,8 @@ def main() -> None:
     warnings.simplefilter("always", InputWarning)
     # A format drops the same kinds of content from every document, so warn once.
     warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
+    # Told with every batch.
+    warnings.filterwarnings("once", ".*as the model has no default length", InputWarning)
     # A source that is used twice is listed twice.
     warnings.filterwarnings("once", ".*: left out (links|[0-9]+) ", InputWarning)
     if "" in sys.argv[1:]:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import typer
 
-from discsum.cli.command import as_usage
 from discsum.data.storage import Location, before_pattern, is_pattern, is_url, location, parts_of
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
@@ -99,11 +98,11 @@ def local_folder(output: str | None) -> str | None:
     """Return the path of an output folder, or None, unchanged; the callback of options that name a folder.
 
     Raises:
-        BadParameter: A URL, a file, or a folder that cannot be written.
+        BadParameter: A URL.
+        InputError: A file, or a folder that cannot be written.
     """
     if local_path(output) is not None:
-        with as_usage():
-            check_writable(Path(str(output)), folder=True)
+        check_writable(Path(str(output)), folder=True)
     return output
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discsum.abstractive.search_settings import check_beams, check_penalties
+from discsum.abstractive.search_settings import check_beams, check_penalties, check_ranked
 from discsum.constants import BEAMS
 from discsum.errors import InputError
 from discsum.signature import Signature
@@ -18,7 +18,7 @@ class Generation:
     The last three fields are the arguments of `discsum.abstractive.penalties.Penalties`.
 
     Raises:
-        InputError: Beams or penalties out of range.
+        InputError: Beams, limits or penalties out of range, or a length or coverage penalty with a single beam.
     """
 
     beams: int = BEAMS
@@ -33,6 +33,8 @@ class Generation:
         """Check the number of beams, the penalties and the limits."""
         check_beams(self.beams)
         check_penalties(self.length_penalty, self.coverage_penalty)
+        if (self.length_penalty, self.coverage_penalty) != (None, None):
+            check_ranked(self.beams)
         if self.min_tokens is not None and self.max_tokens is not None and self.min_tokens > self.max_tokens:
             raise InputError(
                 f"min_tokens (--min-tokens): expected at most max_tokens (--max-tokens) {self.max_tokens}, got "

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor
 
-from discsum.abstractive.search_settings import check_penalties
+from discsum.abstractive.search_settings import check_penalties, check_ranked
 from discsum.abstractive.vocabulary import TAGS
 from discsum.errors import InputError
 
@@ -49,12 +49,7 @@ class Penalties:
         """
         if self.length is None and self.coverage is None:
             return
-        beams = _beams(model, generation)
-        if beams < 2 or generation.get("do_sample"):
-            raise InputError(
-                f"length penalty, coverage penalty (--length-penalty, --coverage-penalty): expected a search with at "
-                f"least 2 beams, whose hypotheses they rank, got {beams}"
-            )
+        check_ranked(1 if generation.get("do_sample") else _beams(model, generation))
         # A weight of 0 needs no attention.
         if self.coverage and not hasattr(model, "copying"):
             raise InputError(

@@ -71,6 +71,15 @@ def check_penalties(length: float | None, coverage: float | None) -> None:
             check_value(kind, value, name)
 
 
+def check_ranked(beams: int) -> None:
+    """Raise `InputError` for a length or coverage penalty in a search without beams to rank."""
+    if beams < 2:
+        raise InputError(
+            "length penalty, coverage penalty (--length-penalty, --coverage-penalty): expected a search with at "
+            f"least 2 beams, whose hypotheses they rank, got {beams}"
+        )
+
+
 def check_search(model: Any, name: str) -> None:
     """Check the generation settings that were loaded with a model.
 

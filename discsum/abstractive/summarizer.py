@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,13 @@ from discsum.abstractive.families import DEFAULT, family_class, family_of
 from discsum.abstractive.family import Family
 from discsum.abstractive.penalties import Penalties
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
+
+# Maximum number of tokens of a summary by a model without a default: that of transformers.
+TOKENS = 20
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,7 @@ class AbstractiveSummarizer:
     ) -> list[AbstractiveSummary]:
         """Return the summaries of documents with text, whose token counts are `lengths`."""
         encoding, inputs = self.encoded(documents, truncate=truncate)
-        searched = penalties.applied(self.model, self.tokenizer, generation)
+        searched = penalties.applied(self.model, self.tokenizer, self._limited(generation))
         with torch.inference_mode(), searched as options:
             generated = self.model.generate(**inputs, **options)
         written = self.family.decode(generated, documents, encoding)
@@ -216,12 +220,32 @@ class AbstractiveSummarizer:
         end = next((place for place, token in enumerate(row) if place and token in ends), len(row) - 1)
         return tuple(row[: max(place for place in range(end + 1) if not place or row[place] != pad) + 1])
 
+    def _default_length(self, generation: dict[str, Any]) -> int | None:
+        """Return the model's own maximum length with the start token; None if neither it nor the options have one."""
+        own = generation.get("generation_config") or self.model.generation_config
+        if own.max_new_tokens is not None:
+            return int(own.max_new_tokens) + 1
+        length = generation.get("max_length") or own.max_length
+        return None if length is None else int(length)
+
+    def _limited(self, generation: dict[str, Any]) -> dict[str, Any]:
+        """Return the options with a maximum of `TOKENS` tokens if neither they nor the model have one; warn then."""
+        if generation.get("max_new_tokens") is not None or self._default_length(generation) is not None:
+            return generation
+        warnings.warn(
+            f"{self.name}: expected max_new_tokens (--max-tokens), as the model has no default length; summaries end "
+            f"after {TOKENS} tokens",
+            InputWarning,
+            stacklevel=4,
+        )
+        return generation | {"max_new_tokens": TOKENS}
+
     def _check_lengths(self, generation: dict[str, Any]) -> None:
         most, least = generation.get("max_new_tokens"), generation.get("min_new_tokens")
         # The start token takes one position.
         limit = None if self.target_positions is None else self.target_positions - 1
-        default = self.model.generation_config.max_length
-        if most is None and least is not None and default is not None and least >= default:
+        default = self._default_length(generation) or TOKENS + 1
+        if most is None and least is not None and least >= default:
             raise InputError(
                 f"min_new_tokens (--min-tokens): expected fewer than {default}, where {self.name} stops by default, "
                 f"got {least}; set max_new_tokens (--max-tokens) too"

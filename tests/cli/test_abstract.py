@@ -49,6 +49,19 @@ def test_several_documents_one_of_them_too_long(abstract, tmp_path):
     assert [json.loads(line)["truncated"] for line in result.out.splitlines()] == [False, True, False]
 
 
+def test_a_model_without_a_default_length(discsum, bart_folder, parser_folder, tmp_path):
+    (tmp_path / "a.txt").write_text(tiny.ARTICLE)
+    (tmp_path / "b.txt").write_text("The mill broke.")
+    given = ("abstract", tmp_path / "a.txt", tmp_path / "b.txt", "--model", bart_folder, "--parser", parser_folder)
+    result = discsum(*given, "--json")
+    assert result.code == 0
+    told = f"discsum: {bart_folder}: expected max_new_tokens (--max-tokens), as the model has no default length; "
+    assert result.err == told + "summaries end after 20 tokens\n"
+    assert discsum(*given, "--max-tokens", 20, "--json").out == result.out
+    result = discsum(*given, "--min-tokens", 21)
+    assert "expected fewer than 21, where" in result.err
+
+
 def test_a_model_that_writes_nothing(discsum, bart_folder, parser_folder, article, tmp_path):
     folder = shutil.copytree(bart_folder, tmp_path / "silent")
     weights = load_file(folder / "model.safetensors")

@@ -191,7 +191,7 @@ def test_claims_about_the_data_end_with_the_data(tmp_path):
 def test_a_file_in_the_place_of_an_output_folder(discsum, tmp_path, command):
     (tmp_path / "note.txt").touch()
     result = discsum(*command, "-o", tmp_path / "note.txt")
-    assert result.code == 2
+    assert result.code == 1
     assert "note.txt: expected a folder for --output, got a file" in " ".join(result.err.split())
 
 

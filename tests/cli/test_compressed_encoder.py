@@ -59,7 +59,7 @@ def test_penalties(discsum, bart_folder, parser_folder, article):
     given = ("abstract", article, "--model", bart_folder, "--parser", parser_folder, "--max-tokens", 12)
     assert discsum(*given, "--length-penalty", 0.9, "--block-trigrams").code == 0
     result = discsum(*given, "--length-penalty", 0.9, "--beams", 1)
-    assert result.code != 0
+    assert result.code == 2
     assert "expected a search with at least 2 beams" in result.err
     result = discsum(*given, "--coverage-penalty", 5)
     assert "expected a model with copy attention" in result.err
