@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from discsum.constants import SHIPPED_PARSER, TEXT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
     from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -53,7 +55,7 @@ def parse(
     *,
     id: str = "",
     input: str = TEXT,
-    parser: str = SHIPPED_PARSER,
+    parser: str | Path = SHIPPED_PARSER,
     sentences: str = "model",
     device: str = "cpu",
     precision: str = "fp32",
@@ -86,7 +88,7 @@ def parse_many(
     ids: Iterable[str] | None = None,
     batch_size: int = 8,
     input: str = TEXT,
-    parser: str = SHIPPED_PARSER,
+    parser: str | Path = SHIPPED_PARSER,
     sentences: str = "model",
     device: str = "cpu",
     precision: str = "fp32",

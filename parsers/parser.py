@@ -13,14 +13,14 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from discsum.batches import ahead, batches, named
-from discsum.constants import SHIPPED_PARSER
+from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
-from discsum.errors import InputWarning
+from discsum.errors import InputError, InputWarning
 from discsum.memory import trim_heap
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
-from discsum.parsers.reading import EDGES, STATES, Reading, collect_vectors, read
+from discsum.parsers.reading import EDGES, KEPT, STATES, Reading, collect_vectors, read
 from discsum.parsers.segmenter import split_sentences
 from discsum.parsers.subwords import Subwords, split_subwords, split_texts
 from discsum.parsers.trees import Nodes, build_trees
@@ -154,7 +154,13 @@ class Parser:
             edus: Known EDU spans of each text.
             ids: Names of the documents.
             keep: Names of the vectors to keep: `sentence`, `edu`, `STATES`, `SUBWORDS`.
+
+        Raises:
+            TypeError: A text that is not a string, or units that are not spans.
+            InputError: Units that do not tile the text, an unknown source of sentences or an unknown vector.
         """
+        if unknown := sorted({*keep} - {*KEPT}):
+            raise InputError(f"keep: expected some of {', '.join(KEPT)}, got {', '.join(map(repr, unknown))}")
         names = [name for _, name in named(texts, ids)]
         budget = budget_of(self.network.device)
         groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
@@ -201,8 +207,11 @@ class Parser:
         for text in texts:
             if not isinstance(text, str):
                 raise TypeError(f"text: expected str, got {type(text).__name__}")
-        if isinstance(edus, str) or any(isinstance(given, str) for given in edus or ()):
-            raise TypeError("edus: expected spans, or None for the parser's EDUs, got str")
+        if not isinstance(sentences, str):
+            _check_spans("sentences", f"{', '.join(SENTENCES)} or spans", sentences)
+        for given in () if edus is None else (edus,) if isinstance(edus, str) else edus:
+            if given is not None:
+                _check_spans("edus", "spans, or None for the parser's EDUs", given)
         together = batches(texts, budget_of(self.network.device).texts)
         split = chain.from_iterable(split_texts(some, self.tokenizer) for some in together)
         for text, words, given in zip(texts, split, edus if edus is not None else [None] * len(texts), strict=True):
@@ -266,6 +275,14 @@ def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
         room -= len(reading.words)
     if group:
         yield group
+
+
+def _check_spans(name: str, expected: str, given: object) -> None:
+    """Raise `TypeError` unless `given` are spans."""
+    whole = isinstance(given, str) or not isinstance(given, Sequence)
+    wrong = [given] if whole else [span for span in given if not isinstance(span, Span)]
+    if wrong:
+        raise TypeError(f"{name}: expected {expected}, got {wrong[0]!r}")
 
 
 def _check(text: str, sentences: Spans | None, edus: Spans | None) -> None:

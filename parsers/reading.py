@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from discsum.constants import UNITS
 from discsum.devices import from_device, to_device
 from discsum.document import Span
 from discsum.layout import Layout
@@ -26,6 +27,7 @@ from discsum.parsers.units import Units
 # Names of vectors to keep: those of all subwords; EDU states, or pooled EDU vectors until `collect_vectors` computes
 # the states; `LabelInputs.edges`. Means of sentences and EDUs go by the names of the units.
 SUBWORDS, STATES, EDGES = "subwords", "states", "edges"
+KEPT = (*UNITS, STATES, SUBWORDS)
 
 
 class Reading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypedDict
 
 from discsum.baselines import BASELINES, baseline
@@ -21,9 +21,12 @@ SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
 class SummaryArguments(TypedDict, total=False):
-    """The fields of `SummaryOptions` as keyword arguments of `discsum.summarize`, for type checkers."""
+    """The fields of `SummaryOptions` as keyword arguments of `discsum.summarize`, for type checkers.
 
-    model: str | None
+    `model` and `parser` may also be given as a `Path`, which becomes a string.
+    """
+
+    model: str | Path | None
     unit: str | None
     units: int | None
     words: int | None
@@ -35,7 +38,7 @@ class SummaryArguments(TypedDict, total=False):
     layout: str
     tidy: bool
     sentences: str
-    parser: str | None
+    parser: str | Path | None
     device: str
     precision: str
     query: str | None
@@ -90,6 +93,9 @@ class SummaryOptions:
 
     def __post_init__(self) -> None:
         """Check the options together, without loading a model."""
+        for name in ("model", "parser"):
+            if isinstance(value := getattr(self, name), PurePath):
+                object.__setattr__(self, name, str(value))
         _check_types((str, type(None)), model=self.model, unit=self.unit, query=self.query, parser=self.parser)
         _check_types(
             (bool, type(None)), dependencies=self.dependencies, block_trigrams=self.block_trigrams, tidy=self.tidy

@@ -174,6 +174,27 @@ def test_what_cannot_be_is_refused():
         PARSER.parse("The mill broke.", sentences=[Span(4, 15)], edus=[Span(0, 15)])
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sentences": None}, "sentences: expected model, nltk, newline or spans, got None"),
+        ({"sentences": [(0, 4)]}, r"sentences: expected model, nltk, newline or spans, got \(0, 4\)"),
+        ({"edus": [[(0, 4)]]}, r"edus: expected spans, or None for the parser's EDUs, got \(0, 4\)"),
+        ({"edus": [Span(0, 4)]}, r"edus: expected spans, or None for the parser's EDUs, got Span\(start=0, end=4\)"),
+        ({"edus": "rain"}, "edus: expected spans, or None for the parser's EDUs, got 'rain'"),
+        ({"edus": ["rain"]}, "edus: expected spans, or None for the parser's EDUs, got 'rain'"),
+    ],
+)
+def test_units_that_are_no_spans(options, message):
+    with pytest.raises(TypeError, match=message):
+        PARSER.encode(["rain"], **options)
+
+
+def test_an_unknown_vector():
+    with pytest.raises(InputError, match="keep: expected some of sentence, edu, states, subwords, got 'words'"):
+        PARSER.encode(["rain"], keep=["edu", "words"])
+
+
 def test_encoding_gives_a_vector_a_subword():
     encoded = PARSER.encode(["The old mill broke.", "", "rain"], keep=[SUBWORDS])
     assert [item.vectors[SUBWORDS].shape for item in encoded] == [(len(item.subwords), 32) for item in encoded]

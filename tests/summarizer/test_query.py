@@ -1,6 +1,7 @@
 import json
 import warnings
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,6 +173,15 @@ def test_trees_in_another_language_are_told_where_a_model_reads_them(parser):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         discsum.summarize(bare, model="lead")
+
+
+def test_models_and_parsers_by_path(summarizer_folders, parser_folder):
+    for name, folder, others in (
+        ("model", summarizer_folders["edu"], {}),
+        ("parser", parser_folder, {"model": "lead"}),
+    ):
+        found = [discsum.summarize(tiny.ARTICLE, **others, **{name: kind(folder)}) for kind in (Path, str)]
+        assert found[0].to_json() == found[1].to_json()
 
 
 def test_the_types_of_options_are_those_that_are_checked():
