@@ -56,6 +56,7 @@ from discsum.errors import InputError
 
 if TYPE_CHECKING:
     from discsum.experiments.comparison import ModelScores
+    from discsum.experiments.systems import System
     from discsum.selection import Policy
 
 app = command_app()
@@ -227,6 +228,8 @@ def evaluate(
             check_device(device)
         engine = partial(load_parser, parser, device)
         systems = [load_system(name, policy, engine, generation, selector, r, device) for name in models]
+    if units is None:
+        _note_lengths(systems, policy)
     results = measure(
         systems,
         MeasuredRows(place, text_column, summary_column, first, last),
@@ -245,6 +248,17 @@ def evaluate(
         write_documents(Path(output), results)
     _note_whole(results)
     run.finish()
+
+
+def _note_lengths(systems: Sequence[System], policy: Policy) -> None:
+    """Report on standard error models whose own default length is not that of the evaluation."""
+    length = policy.budget.units
+    for system in systems:
+        if system.default_units not in (None, length):
+            say(
+                f"discsum: {system.name}: expected --units {system.default_units}, its own length, got {length}, the "
+                "length of all models here unless --units changes it"
+            )
 
 
 def _note_whole(results: Sequence[ModelScores]) -> None:

@@ -58,6 +58,7 @@ class System:
         summaries: Returns the summaries of a block; all documents of the block must have units.
         parameters: Number of trained parameters, without frozen encoder layers; None for an untrained system.
         check: Raises `InputError` for documents that the system cannot summarize; None if it can summarize all.
+        default_units: Its own default length in units; None for the oracle and for abstractive systems.
     """
 
     name: str
@@ -65,6 +66,7 @@ class System:
     summaries: Callable[[Block], list[SystemSummary]]
     parameters: int | None = None
     check: Callable[[Sequence[Document]], object] | None = None
+    default_units: int | None = None
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
@@ -78,8 +80,14 @@ def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
             for item, values in zip(block.documents, scores, strict=True)
         ]
 
-    count = scorer.parameter_count()
-    return System(name, policy.signature.with_(**scorer.settings), summaries, None if count is None else count.whole)
+    count, signature = scorer.parameter_count(), policy.signature.with_(**scorer.settings)
+    return System(
+        name,
+        signature,
+        summaries,
+        None if count is None else count.whole,
+        default_units=scorer.default_units(policy.unit),
+    )
 
 
 def oracle_system(unit: str) -> System:

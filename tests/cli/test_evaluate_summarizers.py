@@ -47,6 +47,13 @@ def test_summarizers_on_a_table(evaluate, summarizer_folders):
     assert 0 <= lead["place"] < 1
 
 
+def test_a_model_with_a_length_of_its_own(evaluate, summarizer_folders):
+    folder = summarizer_folders["edu"]
+    told = f"discsum: {folder}: expected --units 2, its own length, got 6, the length of all models here unless "
+    assert evaluate(ROWS, "--unit", "edu", models=("lead", folder)).err == told + "--units changes it\n"
+    assert evaluate(ROWS, "--unit", "edu", "--units", 6, models=("lead", folder)).err == ""
+
+
 def test_the_signature_says_what_the_figures_depend_on(evaluate, parser_folder):
     signatures = {
         json.loads(evaluate(ROWS, "--format", "json", *options).out)["signature"]
