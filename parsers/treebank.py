@@ -111,13 +111,13 @@ def _sentence_lines(path: Path) -> list[str]:
 
 
 def _read_document(folder: Path, name: str) -> Document:
-    tree = read_tree(folder / "rst" / "lisp_binary" / f"{name}.dis")
-    path = folder / "dep" / f"{name}.conllu"
+    tree_file, path = folder / "rst" / "lisp_binary" / f"{name}.dis", folder / "dep" / f"{name}.conllu"
+    tree = read_tree(tree_file)
     text = _raw_text(path)
     return Document.from_spans(
         text,
-        align(_sentence_lines(path), text, f"{name}: sentences"),
-        align(tree.edu_texts, text, f"{name}: EDUs"),
+        align(_sentence_lines(path), text, f"{path}: sentences"),
+        align(tree.edu_texts, text, f"{tree_file}: EDUs as in {path.name}"),
         tree.tree,
         id=name,
         parser="gold",

@@ -67,6 +67,15 @@ def test_what_a_treebank_lacks_is_named(treebank, tmp_path):
         read_gum(tmp_path, "dev")
 
 
+def test_a_tree_of_another_text_is_named(treebank, tmp_path):
+    folder = shutil.copytree(treebank, tmp_path / "gum")
+    shutil.copy(folder / "dep" / "bread.conllu", folder / "dep" / "mill.conllu")
+    with pytest.raises(
+        InputError, match=r"mill\.dis: EDUs as in mill\.conllu: expected 'Whentheriverrose,' in the text"
+    ):
+        read_gum(folder, "train")
+
+
 def test_a_checkout_of_gum_as_it_is_published(treebank, tmp_path):
     folder = tmp_path / "gum"
     shutil.copytree(treebank, folder)
