@@ -65,7 +65,7 @@ def abstract(
         typer.Option(
             metavar="KEY=VALUE",
             help="An option of the selector, such as feature_map=relu, or of a coarse-to-fine model, such as "
-            "variant=hier.",
+            "variant=hier; may be repeated.",
             rich_help_panel=OF_SEQUENCE_MODELS,
         ),
     ] = None,

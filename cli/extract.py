@@ -80,10 +80,15 @@ def extract(
         ),
     ] = None,
     units: Units = None,
-    words: Annotated[int | None, typer.Option(help="Maximum number of words.", rich_help_panel=OF_SELECTION)] = None,
+    words: Annotated[
+        int | None, typer.Option(help="Maximum number of words, instead of --units.", rich_help_panel=OF_SELECTION)
+    ] = None,
     ratio: Annotated[
         float | None,
-        typer.Option(help="Maximum number of words, as a fraction of those in the text.", rich_help_panel=OF_SELECTION),
+        typer.Option(
+            help="Maximum number of words, as a fraction of those in the text; instead of --units.",
+            rich_help_panel=OF_SELECTION,
+        ),
     ] = None,
     dependencies: Annotated[
         bool | None,
@@ -113,7 +118,8 @@ def extract(
         str | None,
         typer.Option(
             autocompletion=scorers,
-            help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}. Default: the shipped model of the unit.",
+            help=f"A shipped model, a folder, hf:NAME from the hub, or {', '.join(BASELINES.own)}. Default: the "
+            "shipped model of the unit.",
         ),
     ] = None,
     query: Annotated[
@@ -139,7 +145,8 @@ def extract(
     parser: Annotated[
         str | None,
         typer.Option(
-            autocompletion=parsers, help="Name or folder of a parser, for baselines; trained models have their own."
+            autocompletion=parsers,
+            help="Name or folder of a parser, for baselines only: trained models have their own.",
         ),
     ] = None,
     device: Device = "cpu",

@@ -61,7 +61,8 @@ def preprocess(
         typer.Option(**open_choice(*ORACLES.own, "none"), help="Oracle that labels the units."),
     ] = "rouge12-f",
     oracle_units: Annotated[
-        int | None, typer.Option(help="Maximum number of units that the oracle selects. Default: as in its paper.")
+        int | None,
+        typer.Option(help="Maximum number of units that the oracle selects. Default: the limit of the oracle."),
     ] = None,
     unit: Annotated[
         str,

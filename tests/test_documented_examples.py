@@ -14,7 +14,7 @@ from discsum.encoder import heads
 
 DOCS = ROOT / "docs"
 # tests/abstractive/test_documented_sparsify.py has the example of abstractive.md.
-PAGES = ("index.md", "formats.md", "extending.md")
+PAGES = ("index.md", "python.md", "formats.md", "extending.md")
 EXAMPLES = [
     pytest.param(page, block, id=f"{page}-{number}")
     for page in PAGES

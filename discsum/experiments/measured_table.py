@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.data.pairs import Pair
+from discsum.errors import number_of
 from discsum.experiments.report import aligned, few_documents, paired_table, signature_lines
 from discsum.metrics.rouge import METRICS, RougeScores
 from discsum.metrics.significance import Comparison, paired_bootstrap
@@ -146,4 +147,4 @@ class MeasuredTable(ABC):
         doubts = few_documents(self.documents) if paired else []
         named = [(row.model, own) for row, own in zip(self.rows, self.signatures, strict=True)]
         signatures = signature_lines(named, style)
-        return "\n".join([f"{self.documents} documents", "\n\n".join(tables), *doubts, "", *signatures])
+        return "\n".join([number_of(self.documents, "document"), "\n\n".join(tables), *doubts, "", *signatures])

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discsum.errors import number_of
 from discsum.experiments.comparison import ModelScores
 from discsum.files import replacing, to_line
 from discsum.metrics.rouge import METRICS
@@ -56,7 +57,7 @@ def comparison_report(
         head = {"data": data, "documents": documents, "signature": str(settings[0])}
         entries = [{**row, "signature": str(own)} for row, own in zip(rows, settings, strict=True)]
         return json.dumps({**head, "models": entries}, indent=1)
-    lines = [f"{data}: {documents} documents", aligned(_figures(rows), style)]
+    lines = [f"{data}: {number_of(documents, 'document')}", aligned(_figures(rows), style)]
     paired = [
         (f"{row['model']} - {others[0]['model']}", [(one["difference"], one["p"]) for one in others])
         for row in rows
@@ -162,7 +163,7 @@ def table_report(
     spread = f"; mean and standard deviation over {count} {what}" if count > 1 else ""
     return "\n".join(
         [
-            f"table {table} on {data / 'test'}: {documents} documents; {' '.join(settings)}",
+            f"table {table} on {data / 'test'}: {number_of(documents, 'document')}; {' '.join(settings)}",
             aligned(_table_cells(results), style),
             "",
             f"{DAGGERS}{spread}",
