@@ -61,11 +61,9 @@ class Family(ABC, Generic[Recipe]):
 
     Attributes:
         recipe_type: Class of the family's recipes.
-        unused_parameters: Whether some parameters get no gradient in some steps.
     """
 
     recipe_type: ClassVar[type[AbstractiveRecipe]]
-    unused_parameters: ClassVar[bool] = False
 
     def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
         """Wrap a loaded model."""

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor
 
-from discsum.abstractive.search_settings import check_penalties, check_ranked
+from discsum.abstractive.search_settings import check_penalties, check_ranked, chosen_setting
 from discsum.abstractive.vocabulary import TAGS
 from discsum.errors import InputError
 
@@ -49,7 +49,7 @@ class Penalties:
         """
         if self.length is None and self.coverage is None:
             return
-        check_ranked(1 if generation.get("do_sample") else _beams(model, generation))
+        check_ranked(1 if chosen_setting(model, generation, "do_sample") else _beams(model, generation))
         # A weight of 0 needs no attention.
         if self.coverage and not hasattr(model, "copying"):
             raise InputError(
@@ -83,7 +83,7 @@ class Penalties:
 
 
 def _beams(model: Any, generation: dict[str, Any]) -> int:
-    return int(generation.get("num_beams", model.generation_config.num_beams) or 1)
+    return int(chosen_setting(model, generation, "num_beams") or 1)
 
 
 def length_penalty(tokens: int, exponent: float) -> float:

@@ -73,6 +73,7 @@ FAMILIES = {
     "T5Attention": T5,
     "UMT5Attention": UMT5,
 }
+LED_GLOBAL = ("query_global", "key_global", "value_global")
 EXPECTED = (
     "expected a sequence-to-sequence model of transformers with the cross-attention of BART, mBART, PLBart, PEGASUS, "
     "PEGASUS-X, BigBird-Pegasus, LED, Marian, M2M100, Blenderbot, T5, mT5, UMT5 or LongT5"
@@ -171,3 +172,17 @@ def encoder_attentions(model: Any) -> list[Projections]:
 def encoder_layers(model: Any) -> list[Any]:
     """Return the layers of a model's encoder."""
     return list(model.get_encoder().layers)
+
+
+def fixed_parameters(model: Any) -> set[int]:
+    """Return the ids of parameters that are never trained.
+
+    These are sinusoidal positions, which a saved Marian does not have, and LED's projections for global attention,
+    which get no gradient without global tokens.
+    """
+    found: set[int] = set()
+    for module in model.modules():
+        parts = [module] if "Sinusoidal" in type(module).__name__ else []
+        parts += [part for name in LED_GLOBAL if (part := getattr(module, name, None)) is not None]
+        found.update(id(parameter) for part in parts for parameter in part.parameters())
+    return found

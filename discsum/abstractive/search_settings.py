@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
@@ -50,6 +51,16 @@ HARMLESS_SETTINGS = (
     *("assistant_lookbehind", "target_lookbehind", "assistant_ensemble_weight", "max_matching_ngram_size"),
     *("low_memory", "disable_compile", "max_cache_len"),
 )
+
+
+def chosen_setting(model: Any, given: Mapping[str, Any], name: str) -> Any:
+    """Return a search setting as `generate` chooses it, or None if nothing sets it.
+
+    The options `given` to `generate` come first, then their `generation_config`, then that of the model.
+    """
+    configs = (given.get("generation_config"), model.generation_config)
+    values = (given.get(name), *(getattr(config, name, None) for config in configs))
+    return next((value for value in values if value is not None), None)
 
 
 def check_beams(count: int) -> None:

@@ -13,6 +13,7 @@ import torch
 from discsum.abstractive.families import DEFAULT, family_class, family_of
 from discsum.abstractive.family import Family
 from discsum.abstractive.penalties import Penalties
+from discsum.abstractive.search_settings import chosen_setting
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 
@@ -222,11 +223,9 @@ class AbstractiveSummarizer:
 
     def _default_length(self, generation: dict[str, Any]) -> int | None:
         """Return the model's own maximum length with the start token; None if neither it nor the options have one."""
-        own = generation.get("generation_config") or self.model.generation_config
-        if own.max_new_tokens is not None:
-            return int(own.max_new_tokens) + 1
-        length = generation.get("max_length") or own.max_length
-        return None if length is None else int(length)
+        given = {name: value for name, value in generation.items() if name != "max_new_tokens"}
+        tokens, length = (chosen_setting(self.model, given, name) for name in ("max_new_tokens", "max_length"))
+        return length if tokens is None else int(tokens) + 1
 
     def _limited(self, generation: dict[str, Any]) -> dict[str, Any]:
         """Return the options with a maximum of `TOKENS` tokens if neither they nor the model have one; warn then."""

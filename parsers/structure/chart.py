@@ -174,8 +174,8 @@ def _on(device: torch.device, values: NDArray[Any]) -> Array:
 def decode(scores: SplitScores) -> list[Bracketing]:
     """Return each document's tree with the largest expected number of correct spans, and each span's probability.
 
-    Only trees in which every sentence is a constituent are considered; probabilities of spans inside a sentence are
-    relative to the trees of the sentence. The EDUs of nodes are counted from the document's first.
+    Only trees in which every sentence of at most `LIMIT` EDUs is a constituent are considered; probabilities of spans
+    inside a sentence are relative to the trees of the sentence. EDUs of nodes are counted from the document's first.
     """
     bounds = scores.bounds
     # First and last EDU of each block: blocks are EDUs, then sentences, then sections.

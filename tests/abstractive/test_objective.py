@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from seq2seq_families import make_model
+from seq2seq_families import FAMILIES, make_model
 from tiny_bart import Inputs, make_bart
 
 from discsum.abstractive.family import IGNORED
@@ -93,6 +93,23 @@ def test_what_is_trained(batch, mode):
         }.get(mode, selector or ".decoder.layers." in name)
         assert (id(parameter) in trained) == expected, name
         assert name not in moved or id(parameter) in trained
+
+
+@pytest.mark.filterwarnings("ignore:.*all sentences are read")
+@pytest.mark.parametrize("mode", ["full", "int-idl"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_everything_that_is_trained_gets_a_gradient(batch, family, mode):
+    """Several processes would wait forever for gradients that are missing."""
+    model = sparsify(make_model(family), selector="gru", r=2).train()
+    fixed = [
+        module.weight
+        for module in model.modules()
+        if "Sinusoidal" in type(module).__name__ and hasattr(module, "weight")
+    ]
+    trained = trained_parameters(model, Objective(mode))
+    loss(model, batch, mode, ideal=True)["loss"].backward()
+    assert trained and all(parameter.grad is not None for parameter in trained)
+    assert not {id(parameter) for parameter in fixed} & {id(parameter) for parameter in trained}
 
 
 @pytest.mark.parametrize("family", ["longt5", "mt5", "t5", "umt5"])

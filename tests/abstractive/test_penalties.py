@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 from tiny_bart import make_bart
-from transformers import LogitsProcessorList
+from transformers import GenerationConfig, LogitsProcessorList
 
 from discsum.abstractive.compressed.copying import observing
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
@@ -175,6 +175,20 @@ def test_penalties_that_rank_nothing(toy):
         pass
     with pytest.raises(InputError, match="expected a model with copy attention"), applied(make_bart(), coverage=1.0):
         pass
+
+
+def test_beams_of_a_configuration_count_too(toy):
+    model, texts = toy
+    beams = 3
+    config = GenerationConfig(**model.generation_config.to_diff_dict() | {"num_beams": beams, "max_new_tokens": 6})
+    found = []
+    for asked in ({"num_beams": beams, "max_new_tokens": 6}, {"generation_config": config}):
+        with Penalties(0.9).applied(model, None, asked) as options:
+            assert next(iter(options["logits_processor"])).beams == beams
+            found.append(model.generate(texts, **options))
+    assert found[0].equal(found[1])
+    with pytest.raises(InputError, match="at least 2 beams"):
+        Penalties(0.9).check(model, {"num_beams": 2, "generation_config": GenerationConfig(do_sample=True)})
 
 
 def applied(model, beams=2, length=0.9, coverage=None):

@@ -109,6 +109,8 @@ def test_random_is_drawn_anew(asked):
     assert not one.equal(other)
     assert not one.equal(two)
     assert one.equal(again)
+    # Every validation draws the same, also in a resumed run.
+    assert one.equal(selector.train().eval().scores(asked[0], (), asked[1].layout))
 
 
 def test_the_gru_reads_each_sentence_alone(asked):

@@ -75,6 +75,15 @@ def test_restoring_needs_a_mask(begun, data, parser_folder, tmp_path):
         trainer(data, parser_folder, tmp_path / "run", model=str(folder), task="infill")
 
 
+def test_a_model_in_half_precision_is_trained_in_float32(begun, data, parser_folder, tmp_path):
+    model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
+    model.model.half()
+    model.save_pretrained(tmp_path / "half")
+    assert {value.dtype for value in load_file(tmp_path / "half" / WEIGHTS).values()} == {torch.float16}
+    run = trainer(data, parser_folder, tmp_path / "run", model=str(tmp_path / "half"))
+    assert {parameter.dtype for parameter in run.task.network.parameters()} == {torch.float32}
+
+
 @pytest.mark.parametrize("task", ["infill", "denoise"])
 def test_restoring_is_learned_too(data, parser_folder, tmp_path, task):
     run = trainer(data, parser_folder, tmp_path / "run", task=task, epochs=4)

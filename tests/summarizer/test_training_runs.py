@@ -106,14 +106,17 @@ def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
     assert f"initialised the encoder layers from {best}" in lines
     with pytest.raises(InputError, match=r"start: expected a summarizer with 0 trained encoder .* but .* has 1"):
         trainer(data, parser_folder, tmp_path / "fourth", start=str(best))
-    # Another head has the same weights, but other attention.
-    other = {**made.synthesizer.to_dict(), "head": "d_tree", "inner": 16, "scorer": 8}
-    made = recipe(parser_folder, start=str(best), **first, synthesizer=SynthesizerConfig(**other))
-    sets = [
-        collection(part, data, made, data / "datasets", lambda line: None) for part in (made.train, made.validation)
-    ]
-    TrainingLoop(ExtractiveTask(made, *sets, "tiny"), tmp_path / "head", lines.append)
-    assert lines.count(f"initialised the encoder layers from {best}") == 2
+    # Another head, or two narrower ones, have weights of the same shapes, but other attention.
+    size = made.synthesizer.key_size // 2
+    for count, own in enumerate(({"head": "d_tree"}, {"heads": 2, "key_size": size, "value_size": size}), start=2):
+        other = {**made.synthesizer.to_dict(), "inner": 16, "scorer": 8, **own}
+        changed = recipe(parser_folder, start=str(best), **first, synthesizer=SynthesizerConfig(**other))
+        sets = [
+            collection(part, data, changed, data / "datasets", lambda line: None)
+            for part in (changed.train, changed.validation)
+        ]
+        TrainingLoop(ExtractiveTask(changed, *sets, "tiny"), tmp_path / f"head-{count}", lines.append)
+        assert lines.count(f"initialised the encoder layers from {best}") == count
     frozen = tmp_path / "frozen"
     trainer(data, parser_folder, frozen, epochs=1).run(lambda line: None)
     with pytest.raises(InputError, match="start: expected a summarizer with layers that fit this recipe's"):

@@ -16,6 +16,7 @@ from torch import Tensor
 from discsum.abstractive.entry_points import Conversion
 from discsum.abstractive.layout import SentenceLayout, check_fit
 from discsum.abstractive.projections import decoder_layers
+from discsum.abstractive.search_settings import chosen_setting
 from discsum.abstractive.sparse.config import SETTINGS, SparseConfig
 from discsum.abstractive.sparse.costs import whole_below
 from discsum.errors import InputError, InputWarning
@@ -225,6 +226,5 @@ _LAST: ContextVar[tuple[SparseSettings | None, Reading | None]] = ContextVar("la
 
 def _searches_beams(model: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
     """Return whether `generate` uses several beams; the first given `num_beams` counts, as in transformers."""
-    given = options.get("generation_config", arguments[1] if len(arguments) > 1 else None)
-    counts = (options.get("num_beams"), *(getattr(one, "num_beams", None) for one in (given, model.generation_config)))
-    return (next((count for count in counts if count is not None), 1)) > 1
+    second = {"generation_config": arguments[1]} if len(arguments) > 1 else {}
+    return (chosen_setting(model, {**second, **options}, "num_beams") or 1) > 1

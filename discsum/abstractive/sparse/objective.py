@@ -11,7 +11,7 @@ from torch import Tensor
 
 from discsum.abstractive.family import IGNORED
 from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.projections import decoder_layers
+from discsum.abstractive.projections import decoder_layers, fixed_parameters
 from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.errors import InputError
@@ -93,10 +93,11 @@ def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parame
     """Freeze the parameters that a mode does not train, and return the others.
 
     `kl` trains the selector (theta~), integrated training also the decoder's layers, and other modes everything but the
-    selector.
+    selector. `fixed_parameters` stay frozen.
     """
     # By identity, because families name their layers differently.
     layers = {id(parameter) for layer in decoder_layers(model) for parameter in layer.parameters()}
+    fixed = fixed_parameters(model)
     for name, parameter in model.named_parameters():
         selector = is_selectors(name)
         if objective.mode == "kl":
@@ -106,6 +107,8 @@ def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parame
             parameter.requires_grad_(selector or id(parameter) in layers)
         else:
             parameter.requires_grad_(not selector)
+        if id(parameter) in fixed:
+            parameter.requires_grad_(False)
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 

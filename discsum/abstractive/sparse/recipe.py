@@ -37,9 +37,11 @@ class SparseRecipe(AbstractiveRecipe):
         found = super().problems()
         if self.objective.selects and self.selector == ALL:
             found.append(f"selector: expected one that selects sentences for the mode {mode}, got {self.selector!r}")
-        if not self.objective.selects and (self.selector in sentence_encoders() or self.beta is not None):
+        if not self.objective.selects and (self.selector != ALL or self.beta is not None):
             given = f"selector {self.selector}" if self.beta is None else f"beta {self.beta}"
-            found.append(f"selector, beta: expected neither for the mode {mode}, which trains neither, got {given}")
+            found.append(
+                f"selector, beta: expected neither for the mode {mode}, which reads all sentences, got {given}"
+            )
         if mode == "kl" and self.selector not in sentence_encoders() and self.beta is None:
             found.append(
                 f"selector: expected one that learns ({', '.join(sentence_encoders())}), or a beta, for the mode kl, "

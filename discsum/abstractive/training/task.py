@@ -75,15 +75,20 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
             InputError: Validation documents among the training documents, or a model that the recipe does not fit.
             WeightsError: The recipe's model does not exist.
         """
-        family_type = family_class(recipe.family)
-        self.unused_parameters = family_type.unused_parameters
         super().__init__(
             recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation
         )
         self.validation, self.name, self.notes = validation, name, notes
         torch.manual_seed(recipe.seed)
         say = report if self.accelerator.is_main_process else lambda line: None
+        family_type = family_class(recipe.family)
         self.family: Family[Any] = family_type.for_training(recipe, str(self.accelerator.device), self._texts, say)
+        # Small updates would be lost in half precision, in which transformers loads a model that was saved so.
+        self.family.model.float()
+        # Processes would drop layers independently of each other, and wait for gradients that some do not have.
+        for module in self.family.model.modules():
+            if hasattr(module, "layerdrop"):
+                module.layerdrop = 0.0
         self.summarizer = AbstractiveSummarizer(self.family)
         if recipe.task != "summarize" and self.summarizer.tokenizer.mask_token is None:
             raise InputError(
@@ -146,7 +151,8 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
             chosen = range(start, min(start + self.recipe.batch_size, len(self.validation)))
             random = [np.random.default_rng(index) for index in chosen]
             batch = self._batch([self.validation[index] for index in chosen], random)
-            losses = self.step(batch.to(self.accelerator.device), 1.0, torch.zeros(len(chosen)))
+            # In full precision: `prepare` replaces `forward` of this instance by one that may compute in bfloat16.
+            losses = ObjectiveStep.forward(self.step, batch.to(self.accelerator.device), 1.0, torch.zeros(len(chosen)))
             count = int((batch.inputs["labels"] != IGNORED).sum())
             for name, value in losses.items():
                 totals[name] = totals.get(name, 0.0) + count * float(value)

@@ -13,7 +13,7 @@ from discsum.persistence import ModelFolder, fingerprint, locate, read_config, r
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network
 
 # Settings that change what a network computes, but not its weights.
-_SAME = ("head", "mixture", "head_options", "scaled")
+_SAME = ("head", "heads", "key_size", "value_size", "mixture", "head_options", "scaled")
 
 
 def initialise_from(network: Synthesizer, layers: nn.Module, config: SummarizerConfig, name: str) -> list[str]:

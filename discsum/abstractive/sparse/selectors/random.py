@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -22,7 +22,14 @@ class RandomSelector(Selector):
         super().__init__(shape)
         if not (isinstance(seed, int) and 0 <= seed < 2**32):
             raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
-        self.generator = torch.Generator().manual_seed(seed * 1009 + shape.layer)
+        self.seed = seed * 1009 + shape.layer
+        self.generator = torch.Generator().manual_seed(self.seed)
+
+    def train(self, mode: bool = True) -> Self:
+        """Change the mode; draws begin anew with each evaluation, so that a resumed run validates like any other."""
+        if not mode:
+            self.generator.manual_seed(self.seed)
+        return super().train(mode)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy or a pickle, which continues the draws independently of this selector."""
