@@ -15,6 +15,15 @@ from discsum.recipes.fields import Checked, Count, Dropout, about
 # In the order of BART's own vocabulary.
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 BEGIN, PAD, END = 0, 1, 2
+# The field of a model's configuration that has each size.
+SIZES = {
+    "width": "d_model",
+    "layers": "encoder_layers",
+    "heads": "encoder_attention_heads",
+    "inner": "encoder_ffn_dim",
+    "positions": "max_position_embeddings",
+    "dropout": "dropout",
+}
 
 
 @dataclass(frozen=True)

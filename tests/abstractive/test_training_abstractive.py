@@ -1,6 +1,7 @@
 """Training runs of abstractive summarizers, from random weights, on a few small texts."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -82,6 +83,13 @@ def test_a_model_in_half_precision_is_trained_in_float32(begun, data, parser_fol
     assert {value.dtype for value in load_file(tmp_path / "half" / WEIGHTS).values()} == {torch.float16}
     run = trainer(data, parser_folder, tmp_path / "run", model=str(tmp_path / "half"))
     assert {parameter.dtype for parameter in run.task.network.parameters()} == {torch.float32}
+
+
+def test_sizes_of_a_model_that_is_trained_further(begun, data, parser_folder, tmp_path):
+    best, sizes = str(begun.folder / "best"), content(parser_folder)["scratch"]
+    message = f"scratch.dropout: expected 0.1, which {best} was trained with, got 0.3"
+    with pytest.raises(InputError, match=re.escape(message)):
+        trainer(data, parser_folder, tmp_path / "run", model=best, scratch=sizes | {"dropout": 0.3})
 
 
 @pytest.mark.parametrize("task", ["infill", "denoise"])
