@@ -49,7 +49,7 @@ from discsum.cli.paper_tables import (
 )
 from discsum.cli.progress import counting, loading, say
 from discsum.cli.train import HeadFiles
-from discsum.constants import BEAMS, SHIPPED_PARSER, UNITS
+from discsum.constants import BEAMS, HUB, SHIPPED_PARSER, UNITS
 from discsum.data.storage import is_pattern, location
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -175,7 +175,7 @@ def evaluate(
     if not data or not (models or table):
         raise typer.BadParameter("expected at least one model and the data, as in: discsum evaluate discsum-gum gum")
     place = location(data)
-    if isinstance(place, Path) and not (place.exists() or is_pattern(place)):
+    if isinstance(place, Path) and not (place.exists() or is_pattern(place) or data.startswith(HUB)):
         raise InputError(f"{data}: no such file or folder")
     if table is not None:
         from discsum.cli.paper_tables import show_table

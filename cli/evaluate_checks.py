@@ -12,6 +12,8 @@ from discsum.cli.command import as_usage, check_unused
 from discsum.cli.output_paths import check_no_input, check_writable
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.data.inputs import input_files
+from discsum.data.prepared import is_dataset_folder
+from discsum.data.storage import location
 from discsum.persistence import read_config
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ def check_kinds(context: typer.Context, models: Collection[str], generated: Coll
     if not generated:
         check_unused(context, context.params.keys() - {*OF_GENERATION}, "with extractive models")
     if len(generated) == len(models):
-        check_unused(context, context.params.keys() - {*PENALTIES}, "with sequence-to-sequence models")
+        selecting = {*PENALTIES, "units", "layout"}
+        check_unused(context, context.params.keys() - selecting, "with sequence-to-sequence models")
 
 
 def check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:
@@ -51,7 +54,9 @@ def check_names(models: Sequence[str], policy: Policy, parser: str, selector: st
 
 
 def check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
-    """Check that the output can be written and that a table has the columns of text and summary."""
+    """Check that the output can be written, that a table has the columns, and that none is named for a folder."""
+    if (source.text_column or source.summary_column) and is_dataset_folder(location(source.name)):
+        raise typer.BadParameter("--text-column, --summary-column: expected neither with a dataset folder")
     if output is not None:
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name]))

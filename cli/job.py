@@ -37,7 +37,9 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 
 def _is_no_table(name: str) -> bool:
-    """Return whether an input is certainly a local file other than a table."""
+    """Return whether an input is certainly a text: standard input, or a local file other than a table."""
+    if name == "-":
+        return True
     try:
         place = location(name)
         return isinstance(place, Path) and place.is_file() and kind_of(place) not in TABLES

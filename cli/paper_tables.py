@@ -11,7 +11,9 @@ import typer
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused
 from discsum.cli.evaluate_checks import OF_SEARCH, check_files
-from discsum.cli.progress import say
+from discsum.cli.output_paths import check_writable, local_folder
+from discsum.cli.progress import reporter
+from discsum.data.storage import is_url
 from discsum.devices import check_device
 from discsum.errors import InputError
 
@@ -45,7 +47,10 @@ Setting = Annotated[
     ),
 ]
 Runs = Annotated[
-    str, typer.Option(help="Folder of the table's runs; finished runs are reused.", rich_help_panel=_PANEL)
+    str,
+    typer.Option(
+        callback=local_folder, help="Folder of the table's runs; finished runs are reused.", rich_help_panel=_PANEL
+    ),
 ]
 RowSettings = Annotated[
     list[str] | None,
@@ -99,6 +104,10 @@ def show_table(context: typer.Context, models: Sequence[str], data: str) -> None
         if models:
             raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
         check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "with --table")
+        if is_url(data):
+            raise typer.BadParameter(f"expected a folder on this machine, got the URL {data}", param_hint="DATA")
+        if given["output"] is not None:
+            check_writable(Path(given["output"]), folder=False)
         _show_trained(
             int(table),
             given["setting"],
@@ -153,7 +162,7 @@ def _show_trained(
 
     rows = table_rows(table, [setting] if setting else SETTINGS)
     settings = [*(low_resource_fields(table) if low_resource else []), *settings]
-    results = run_table(rows, data, runs, settings, draws, say, seeds)
+    results = run_table(rows, data, runs, settings, draws, reporter(err=True), seeds)
     typer.echo(table_report(results, table, data, settings, draws, style, seeds))
     if output is not None:
         write_documents(Path(output), [draw for result in results for draw in result.draws])

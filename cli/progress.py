@@ -131,8 +131,8 @@ def _console() -> Console:
     return Console(stderr=True, soft_wrap=True)
 
 
-def reporter() -> Callable[[str], None]:
-    """Return a function that prints log lines.
+def reporter(*, err: bool = False) -> Callable[[str], None]:
+    """Return a function that prints log lines, with `err` on standard error.
 
     Lines that end in a carriage return show progress: they are printed at most once a second, and only on a terminal.
     """
@@ -141,7 +141,7 @@ def reporter() -> Callable[[str], None]:
     def report(line: str) -> None:
         nonlocal shown
         if not line.endswith("\r"):
-            typer.echo(line)
+            typer.echo(line, err=err)
         elif sys.stderr.isatty() and time.monotonic() - shown >= 1.0:
             shown = time.monotonic()
             typer.echo("\x1b[2K" + line, err=True, nl=False)

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import typer
 
+from discsum.baselines import BASELINES
+from discsum.constants import HUB
 from discsum.errors import WeightsError
+from discsum.files import sha256
+from discsum.hub import downloaded
 from discsum.persistence import fingerprint
 from discsum.signature import Signature
 
+# Digits of digests.
+DIGITS = 12
 # Parameters that only set the place, format or speed of results; all others change their content.
 _OUTSIDE = {"inputs", "output", "resume", "report", "format", "json", "jsonl", "device", "batch_size"}
 
@@ -21,13 +27,23 @@ def result_options(context: typer.Context) -> str:
         name, value = str(parameter.name), context.params.get(str(parameter.name))
         if name in _OUTSIDE or value in (None, "", [], ()) or value == parameter.get_default(context):
             continue
-        given[name] = _identity(value) if name in ("model", "parser") else value
+        if name in ("model", "parser"):
+            given[name] = _identity(value)
+        elif name == "head_files":
+            given[name] = [f"{Path(file).name}@{sha256(Path(file))[:DIGITS]}" for file in value]
+        else:
+            given[name] = value
     return str(Signature.of(command=context.info_name, **given))
 
 
 def _identity(name: str) -> str:
+    """Return the name of a model with a digest of its content."""
+    if name in BASELINES:
+        # Those of other packages have their code as content.
+        return "@".join([name, *(digest[-DIGITS:] for digest in BASELINES.code(name).values())])
     try:
-        return f"{Path(name).name}@{fingerprint(name)[:12]}"
+        digest = fingerprint(downloaded(name) if name.startswith(HUB) else name)
     except WeightsError:
-        # A baseline, or a model on the hub.
+        # Reported when the model is loaded.
         return name
+    return f"{Path(name).name}@{digest[:DIGITS]}"

@@ -25,7 +25,7 @@ from discsum.data.storage import (
     sizes_in,
     write_bytes,
 )
-from discsum.errors import InputError
+from discsum.errors import DamagedError, InputError
 from discsum.json_objects import checked_fields, read_object
 from discsum.recipes.fields import Checked, Count, Natural
 
@@ -187,9 +187,9 @@ def faults_of(manifest: Manifest, folder: Location) -> Iterator[tuple[Shard, str
 
 
 def check_sums(manifest: Manifest, folder: Location) -> None:
-    """Raise `InputError` if a shard of a finished folder is missing or altered; the message names it and a remedy."""
+    """Raise `DamagedError` if a shard of a finished folder is missing or altered; it names the shard and a remedy."""
     for _, fault in faults_of(manifest, folder):
-        raise InputError(f"{fault}; {repair_of(manifest.recipe)}")
+        raise DamagedError(f"{fault}; {repair_of(manifest.recipe)}")
 
 
 def fault_of(shard: Location, expected: str) -> str:

@@ -152,7 +152,7 @@ class PairSource:
             id = str(row["id"]) if row.get("id") not in (None, "") else id
             # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
             parsed = self.text_column is None and row.keys() >= PARSED
-            document = Document.from_json(row) if parsed else None
+            document = Document.from_json(row | {"id": id}) if parsed else None
             return Pair(id, _text(text), _references(references), document)
         except InputError as error:
             return Failure(source, str(error))
@@ -214,8 +214,10 @@ class PairSource:
         local_only(self.name, "dataset")
         try:
             return load_dataset(name, config or None, split=split or "train")  # nosec B615 # tables alone
-        except (ValueError, FileNotFoundError) as error:
-            raise InputError(f"{self.name}: expected hf:NAME[:CONFIG[:SPLIT]] of a dataset, got {error}") from error
+        except Exception as error:
+            # Datasets with a loading script or inconsistent files raise any exception.
+            said = str(error).partition("\n")[0] or type(error).__name__
+            raise InputError(f"{self.name}: expected hf:NAME[:CONFIG[:SPLIT]] of a dataset, got {said}") from error
 
 
 @dataclass(frozen=True)
@@ -268,7 +270,7 @@ def _references(value: Any) -> tuple[str, ...]:
         raise InputError(f"expected a reference summary or a list of them, got {_shown(value)}")
     if not any(item.strip() for item in references):
         raise InputError(f"expected a reference summary, got {_shown(value)}")
-    return tuple(references)
+    return tuple(item for item in references if item.strip())
 
 
 def _shown(value: Any) -> str:

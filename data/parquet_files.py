@@ -25,11 +25,11 @@ def parquet_file(path: Location) -> Any:
         MissingExtraError: The library is not installed.
     """
     with needs("pyarrow"):
-        from pyarrow import ArrowInvalid
+        from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     try:
         return ParquetFile(path if isinstance(path, Path) else path.open(), buffer_size=PAGES, pre_buffer=False)
-    except (ArrowInvalid, OSError) as error:
+    except (ArrowException, OSError) as error:
         # A damaged footer raises either kind; only errors of the operating system have a number.
         if getattr(error, "errno", None):
             raise
@@ -48,7 +48,7 @@ def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str
     Raises:
         InputError: A damaged file.
     """
-    from pyarrow import ArrowInvalid
+    from pyarrow import ArrowException
 
     # One row group at a time: batches begin at the same rows for every `group`, and damage stays in its row group.
     batches = (
@@ -59,7 +59,7 @@ def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str
     while True:
         try:
             batch = next(batches, None)
-        except (ArrowInvalid, OSError) as error:
+        except (ArrowException, OSError) as error:
             # Damaged pages raise either kind.
             raise InputError(f"{name}: expected a Parquet file whose rows can be read: {_line(error)}") from error
         if batch is None:

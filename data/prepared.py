@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -17,7 +18,7 @@ from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.data.storage import Location, is_pattern, is_url, location
-from discsum.errors import InputError
+from discsum.errors import DamagedError, InputError
 from discsum.recipes.sources import Source
 
 Report = Callable[[str], None]
@@ -64,17 +65,12 @@ def read_sources(
     Raises:
         InputError: Not a source, a dataset folder made with other options, or no documents.
     """
+    check_folders(sources, data, needs)
     found = []
     memory = MEMORY // max(1, len(sources))
     for source in sources:
-        path = location(source.path) if is_url(source.path) else data / source.path
+        path = path_of(source, data)
         if is_dataset_folder(path):
-            needs.check(path, Manifest.read(path).recipe)
-            if source.columns:
-                raise InputError(
-                    f"{path}: {' and '.join(source.columns)} cannot be used with a dataset folder, whose columns "
-                    "discsum preprocess chose"
-                )
             examples = needs.examples(path, memory, source.first, source.last)
         else:
             examples = needs.examples(_prepared(source, data, needs.made_by, cache, report), memory)
@@ -83,6 +79,29 @@ def read_sources(
     if not any(len(examples) for examples, _ in found):
         raise InputError("expected documents with text and references, got none")
     return found
+
+
+def check_folders(sources: Iterable[Source], data: Path, needs: ExampleNeeds[Any]) -> None:
+    """Check that the dataset folders among sources fit the run, without reading their documents.
+
+    Raises:
+        InputError: A dataset folder that does not, or whose source names columns.
+    """
+    for source in sources:
+        path = path_of(source, data)
+        if not is_dataset_folder(path):
+            continue
+        needs.check(path, Manifest.read(path).recipe)
+        if source.columns:
+            raise InputError(
+                f"{path}: {' and '.join(source.columns)} cannot be used with a dataset folder, whose columns discsum "
+                "preprocess chose"
+            )
+
+
+def path_of(source: Source, data: Path) -> Location:
+    """Return where a source is: URLs as they are, paths relative to `data`."""
+    return location(source.path) if is_url(source.path) else data / source.path
 
 
 def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path, report: Report) -> Path:
@@ -100,10 +119,12 @@ def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path,
         raise InputError(f"{path}: expected a dataset folder or a table, found neither")
     digest = hashlib.sha256(json.dumps([wanted.to_dict(), identity, makers(wanted)]).encode()).hexdigest()[:12]
     folder = cache / f"{path.name.split('.')[0].translate(NO_LETTERS)}-{digest}"
-    manifest = make_all(
-        preprocess_job(rows.pairs(source.first, source.last), identity, folder, wanted),
-        RunOptions(wait=True, report=lambda done: report(f"{source}: parsed {done}\r"), warn=report),
-    )
+    job = preprocess_job(rows.pairs(source.first, source.last), identity, folder, wanted)
+    options = RunOptions(wait=True, report=lambda done: report(f"{source}: parsed {done}\r"), warn=report)
+    try:
+        manifest = make_all(job, options)
+    except DamagedError:
+        manifest = make_all(job, replace(options, verify=True))
     if manifest.failed:
         report(f"{source}: {manifest.failed} rows left out, see {folder / 'failures.jsonl'}")
     return folder

@@ -15,6 +15,10 @@ class LockedError(InputError):
     """A folder that another run is using."""
 
 
+class DamagedError(InputError):
+    """A shard of a finished folder that is missing or altered."""
+
+
 class FormatError(InputError):
     """A tree file that violates its format."""
 

@@ -116,7 +116,9 @@ class DatasetBlocks:
         self.manifest = Manifest.read(folder)
         self.rows = open_rows(folder, first, last)
         if f"{unit}_labels" not in self.rows.column_names:
-            raise InputError(f"{folder}: expected labels of the unit {unit}; preprocess with --unit {unit}")
+            raise InputError(
+                f"{folder}: expected labels of the unit {unit}, found none; preprocess with --unit {unit} and an oracle"
+            )
         recipe = self.manifest.recipe
         made_by = recipe["made_by"]
         # As `ExtractiveSummarizer.vectors_key`.

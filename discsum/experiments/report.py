@@ -33,11 +33,17 @@ def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
 
 
 def write_entries(path: Path, entries: Iterable[dict[str, Any]]) -> None:
-    """Write JSON objects, one per line; gzipped if the name ends in `.gz`."""
-    lines = "".join(map(to_line, entries)).encode()
-    with replacing(path) as partial:
+    """Write JSON objects, one per line, to a file or a device; gzipped if the name ends in `.gz`."""
+    content = "".join(map(to_line, entries)).encode()
+    if path.suffix.lower() == ".gz":
         # No time stamp, so that equal scores give equal bytes.
-        partial.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
+        content = gzip.compress(content, mtime=0)
+    if path.exists() and not path.is_file():
+        # A device or a pipe cannot be replaced by renaming.
+        path.write_bytes(content)
+        return
+    with replacing(path) as partial:
+        partial.write_bytes(content)
 
 
 def comparison_report(

@@ -8,8 +8,8 @@ from pathlib import Path
 from discsum.constants import HUB
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
-from discsum.data.prepared import COLUMNS, is_dataset_folder
-from discsum.data.storage import is_pattern, is_url, location
+from discsum.data.prepared import COLUMNS, is_dataset_folder, path_of
+from discsum.data.storage import is_pattern, is_url
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
 from discsum.training.recipe import RunRecipe
@@ -59,7 +59,7 @@ def _count(source: Source, data: Path, *, counted: bool) -> int | None:
 
     It is needed if the recipe names rows, or if `counted`. It may be unknown for a table at a URL.
     """
-    path = location(source.path) if is_url(source.path) else data / source.path
+    path = path_of(source, data)
     if is_dataset_folder(path):
         return Manifest.read(path).documents
     elsewhere = source.path.startswith(HUB) or is_url(source.path)

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.locks import folder_lock
+from discsum.data.prepared import check_folders
+from discsum.data.storage import is_url
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.source_checks import check_sample, check_sources
 from discsum.persistence import BEST
@@ -114,7 +116,8 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
 
     with _locked(folder, report) as say:
         read = partial(pair_collection, data=data, needs=needs, report=say)
-        train, validation = _documents(read, recipe, data, folder)
+        sources = (*recipe.train, *recipe.validation)
+        train, validation = _documents(read, recipe, data, folder, lambda: check_folders(sources, data, needs))
         task = AbstractiveTask(recipe, train, validation, name, notes, say)
         return _run(task, folder, say, "discsum abstract --model")
 
@@ -173,8 +176,8 @@ def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str)
 
 def _texts(data: Path, rows: Rows) -> list[str]:
     """Return the texts in a range of a table's rows, with or without summaries."""
-    texts = []
-    for number, item in enumerate(islice(read_inputs([str(data / rows.path)], trees=False), rows.last)):
+    texts, name = [], rows.path if is_url(rows.path) else str(data / rows.path)
+    for number, item in enumerate(islice(read_inputs([name], trees=False), rows.last)):
         # Also before the first row, because a table that cannot be read yields a single failure.
         if not isinstance(item, Item):
             raise InputError(f"texts: {item}")
@@ -183,6 +186,6 @@ def _texts(data: Path, rows: Rows) -> list[str]:
     if not texts or (rows.last is not None and len(texts) < rows.last - rows.first):
         raise InputError(
             f"texts: expected rows {rows.first} to {'the end' if rows.last is None else rows.last} of "
-            f"{data / rows.path}, got {len(texts)}"
+            f"{name}, got {len(texts)}"
         )
     return texts

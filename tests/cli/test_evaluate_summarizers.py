@@ -109,6 +109,8 @@ def test_penalties_without_an_extractive_model(evaluate, bart_folder):
     result = evaluate(ROWS, "--redundancy", 1, models=(bart_folder,))
     assert (result.code, result.out) == (2, "")
     assert "--redundancy cannot be used with sequence-to-sequence models" in " ".join(result.err.split())
+    result = evaluate(ROWS, "--units", 5, "--layout", "skip", models=(bart_folder,))
+    assert "--layout, --units cannot be used with sequence-to-sequence models" in " ".join(result.err.split())
 
 
 def test_options_that_would_not_be_looked_at(discsum, evaluate, tmp_path):
@@ -156,6 +158,8 @@ def test_a_dataset_folder_gives_what_its_table_gives(
     ]
     mean = sum(entry["rouge2"] for entry in entries[:2]) / 2
     assert 100 * mean == pytest.approx(from_table["models"][0]["rouge2"]["mean"])
+    result = discsum("evaluate", "lead", tmp_path / "set", "--text-column", "body")
+    assert (result.code, "expected neither with a dataset folder" in result.err) == (2, True)
     other_unit = discsum("evaluate", "lead", tmp_path / "set", "--unit", unit, "--first", 5)
     assert "expected rows between 5 and the last, found none" in other_unit.err
 

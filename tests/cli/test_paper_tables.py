@@ -44,6 +44,8 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     command = ("evaluate", "--table", table, tmp_path, "--runs", tmp_path / "runs", "--draws", draws, *settings)
     result = discsum(*command, "--format", "json", "-o", tmp_path / "scores.jsonl.gz")
     assert result.code == 0, result.err
+    # Progress is shown on a terminal only.
+    assert "\r" not in result.err
     found = json.loads(result.out)
     rows = found["rows"]
     assert (found["documents"], found["draws"], len(rows)) == (6, draws, 20)

@@ -318,6 +318,7 @@ def test_the_column_of_a_text_file(discsum, tmp_path):
     result = discsum("parse", path, "--text-column", "body")
     assert (result.code, result.out) == (2, "")
     assert f"--text-column: expected a table, got {path}" in " ".join(result.err.split())
+    assert discsum("parse", "-", "--text-column", "body").code == 2
 
 
 @pytest.mark.parametrize("options", [[], ["--text-column", "body"]])

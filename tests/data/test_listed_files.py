@@ -21,6 +21,15 @@ def test_links_to_folders_are_named(tmp_path):
     assert found == [f"{inside}/a.txt"]
 
 
+def test_links_to_nothing_are_named(tmp_path):
+    (tmp_path / "a.txt").write_text("Rain fell.")
+    for name in ("b.txt", "c.txt"):
+        (tmp_path / name).symlink_to(tmp_path / "gone.txt")
+    with pytest.warns(InputWarning, match=r"b\.txt and 1 more: expected links to files, got links to nothing"):
+        found = [item.source for item in read_inputs([str(tmp_path)])]
+    assert found == [f"{tmp_path}/a.txt"]
+
+
 def test_files_that_are_left_out_are_counted_once(tmp_path):
     for name in ("a.txt", "b.zip"):
         (tmp_path / name).write_text("Rain fell.")

@@ -1,5 +1,8 @@
 """Comparison of summarizers on the same references."""
 
+import gzip
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +12,7 @@ from small_news import pairs
 from discsum.baselines import baseline
 from discsum.experiments.blocks import TextBlocks
 from discsum.experiments.comparison import compare_models
+from discsum.experiments.report import write_entries
 from discsum.experiments.systems import extractive_system, oracle_system
 from discsum.selection import Budget, Policy
 
@@ -68,3 +72,16 @@ def test_empty_summaries_have_no_share_in_the_oracle(results):
     shares = [own.overlap for own in results[0].selections[1:]]
     found = replace(results[0], selections=[one, *results[0].selections[1:]]).row([])
     assert found["overlap"] == pytest.approx(np.mean(shares))
+
+
+def test_scores_are_written_to_pipes_and_compressed(tmp_path):
+    entries, lines = [{"a": 1}, {"b": 2}], b'{"a": 1}\n{"b": 2}\n'
+    write_entries(tmp_path / "scores.JSONL.GZ", entries)
+    assert gzip.decompress((tmp_path / "scores.JSONL.GZ").read_bytes()) == lines
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        write_entries(pipe, entries)
+        assert read.result(timeout=60) == lines
+    assert pipe.is_fifo()

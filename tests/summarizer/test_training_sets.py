@@ -113,6 +113,20 @@ def test_a_sample_keeps_the_weights(data, parser_folder):
     assert sample.lengths.tolist() == [len(sample[index].labels) for index in range(6)]
 
 
+def test_damaged_examples_of_a_table_are_made_again(data, parser_folder, tmp_path):
+    def read():
+        return collection((Source("news.jsonl"),), data, recipe(parser_folder), tmp_path, lines.append)
+
+    lines = []
+    read()
+    (shard,) = tmp_path.glob("*/shard-*.parquet")
+    content = shard.read_bytes()
+    shard.write_bytes(content[:-9] + b"x" + content[-8:])
+    assert len(read()) == 9
+    assert shard.read_bytes() == content
+    assert any(shard.name in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from discsum.constants import VECTORS
 from discsum.data.manifest import Manifest
-from discsum.data.prepared import is_dataset_folder
-from discsum.data.storage import is_url, location
+from discsum.data.prepared import check_folders, is_dataset_folder, path_of
 from discsum.parsers.loading import load_parser
 from discsum.parsers.unit_encoders import UnitEncoder, identity
 from discsum.summarizer.folder import SummarizerConfig
@@ -29,13 +28,10 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
         WeightsError: No such parser, encoder or `start` model.
     """
     parser = load_parser(recipe.parser)
-    paths = [
-        location(source.path) if is_url(source.path) else data / source.path
-        for source in (*recipe.train, *recipe.validation)
-    ]
+    sources = (*recipe.train, *recipe.validation)
+    check_folders(sources, data, UnitData(recipe))
+    paths = [path_of(source, data) for source in sources]
     made = [path for path in paths if is_dataset_folder(path)]
-    for path in made:
-        UnitData(recipe).check(path, Manifest.read(path).recipe)
     if recipe.encodes:
         UnitEncoder.load(recipe.vectors, parser, layers=recipe.encoder_layers, window=recipe.encoder_window)
     elif len(made) < len(paths):
