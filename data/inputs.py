@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from discsum.batches import map_ahead
-from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, UNITS
 from discsum.data.encodings import CONVERT, NAME_IT
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import documents_in
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 TEXT_COLUMNS = ("article", "text")
 # Columns of a row that holds a parsed document, as `discsum parse --jsonl` writes it.
 PARSED = {"text", "sentences", "edus", "nodes"}
+STORED = {f"{unit}_vectors" for unit in UNITS}
 
 
 @dataclass(frozen=True)
@@ -266,14 +267,18 @@ def _standard_input(largest: int) -> bytes:
 
 
 def document_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool) -> list[str]:
-    """Return the columns of a table that a document needs: `texts` and `id`, or all columns of a parsed document.
+    """Return the columns of a table that a document needs: `texts` and `id`, or those of a parsed document.
+
+    The latter are all but the vectors of a dataset folder, by far its largest columns.
 
     Args:
         names: Names of all columns.
         texts: Names of the columns that hold text and summary.
         parsed: Whether rows that are documents of `discsum parse` keep their trees.
     """
-    return [*names] if parsed and {*names} >= PARSED else [name for name in names if name in {*texts, "id"}]
+    if parsed and {*names} >= PARSED:
+        return [name for name in names if name not in STORED]
+    return [name for name in names if name in {*texts, "id"}]
 
 
 def item_of(

@@ -290,12 +290,12 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path):
         assert [row.content for row in found] == [{name: row[name] for name in wanted} for row in rows]
 
 
-def test_parsed_documents_keep_all_their_columns(tmp_path):
+def test_parsed_documents_keep_all_their_columns_but_vectors(tmp_path):
     path = tmp_path / "parsed.parquet"
     row = {"id": "a", "text": "Rain.", "sentences": [], "edus": [], "nodes": [], "parser": "x", "summary": "Rain."}
-    pq.write_table(pa.Table.from_pylist([row]), path)
+    pq.write_table(pa.Table.from_pylist([row | {"sentence_vectors": b"", "edu_vectors": b""}]), path)
     for tables in (PairSource(str(path)).pairs().tables(), InputSource([str(path)]).tables()):
-        assert tables.columns(row) == [*row]
+        assert tables.columns([*row, "sentence_vectors", "edu_vectors"]) == [*row]
     assert InputSource([str(path)], text_column="summary").tables().columns(row) == ["id", "summary"]
 
 
