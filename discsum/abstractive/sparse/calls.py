@@ -83,7 +83,7 @@ class Call:
     Attributes:
         r: Number of sentences that a query reads; None for all.
         share_beams: Whether the rows of a document read the same sentences, by their mean score.
-        dense_where_faster: Whether single steps read all sentences where that is faster than selecting.
+        dense_where_faster: Whether steps of a single token read all sentences where that is faster than selecting.
         layout: The sentences of the documents.
         by_attention: `(documents,)`, true for documents whose sentences are selected by full attention, as the selector
             `ideal` does; None if there are no such documents.
@@ -105,13 +105,13 @@ class Call:
         check_r(self.r)
 
     def read(self, sentences: int) -> int:
-        """Return the number of a document's sentences that one step of `generate` reads."""
+        """Return the number of a document's sentences that a step of a single token reads."""
         if self.r is None or (self.dense_where_faster and sentences < whole_below(self.r)):
             return sentences
         return min(self.r, sentences)
 
     def whole(self, layout: SentenceLayout) -> list[bool]:
-        """Return, for each document, whether a step of `generate` reads all of its sentences."""
+        """Return, for each document, whether a step of a single token reads all of its sentences."""
         return [self.read(len(spans)) == len(spans) for spans in layout.spans]
 
 
@@ -123,7 +123,7 @@ class SparseSettings(Conversion):
         config: Settings that the model was made with; the attributes below may have been changed since.
         r: Number of sentences that a query reads; None for all.
         share_beams: Whether the beams of a document read the same sentences, by their mean score.
-        dense_where_faster: Whether single steps of `generate` read all sentences where that is faster than selecting.
+        dense_where_faster: Whether steps of a single token read all sentences where that is faster than selecting.
     """
 
     name = "sparse"

@@ -20,7 +20,7 @@ class SparseConfig:
         r: Number of sentences selected at each step; None for all.
         beta: Initial weight of the discourse prior in training; None without the prior.
         share_beams: Whether the beams of a document read the same sentences.
-        dense_where_faster: Whether single steps of `generate` read all sentences where that is faster than selecting.
+        dense_where_faster: Whether steps of a single token read all sentences where that is faster than selecting.
         options: Options specific to this selector.
     """
 

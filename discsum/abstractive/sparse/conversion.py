@@ -44,7 +44,7 @@ def sparsify(
         selector: Name of the selector; see `discsum.abstractive.sparse.selectors.names()`.
         beta: Weight of the discourse prior. If given, the prior is added to the selector, and layouts must have one.
         share_beams: Whether the beams of a document read the same sentences; samples never do.
-        dense_where_faster: Whether single steps of `generate` read all sentences where that costs less than selecting.
+        dense_where_faster: Whether steps of a single token read all sentences where that costs less than selecting.
         options: Options of the selector.
 
     Raises:
