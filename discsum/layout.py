@@ -10,71 +10,36 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from discsum.writing import BLANK_LINE, LINE_ENDS, WORD, ends_sentence
+from discsum.layout_patterns import (
+    BULLET,
+    BYLINE_LINE,
+    CALL,
+    CODE_LINE,
+    FENCE,
+    FURNITURE,
+    HEADER,
+    LINE,
+    LINK,
+    LONGEST_BYLINE,
+    MAIL_HEADER,
+    MARKDOWN_HEADING,
+    NAMES,
+    NOTE,
+    REFERENCES,
+    RULE,
+    SIGN,
+    SPEAKER,
+    TABLE,
+    TIMES,
+    UNDERLINE,
+)
+from discsum.writing import BLANK_LINE, WORD, ends_sentence
 
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")
 # A heading has at most `HEADING_WORDS` words, a list fragment fewer than `FRAGMENT_WORDS`.
 HEADING_WORDS, FRAGMENT_WORDS = 12, 6
 # Lines with a speaker label from which a text counts as a conversation.
 TURNS = 3
-
-_LINE = re.compile(rf"[^{LINE_ENDS}]+")
-_FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
-_NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
-_BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{_NUMBER})(?=\s|$)")
-_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
-_RULE = re.compile(r"([-=*_~])\1{2,}+(?:.*\1{3})?")
-_TABLE = re.compile(r"\|.*\||[^\t]+\t[^\t]+\t|\+[-=]{2,}\+")
-_CODE = re.compile(r"[{};]$|^(?:\$|>>>|#!|//) ?|^(?:import|from|def|return|function|var|let|const)\b.*[=(.:;]")
-_CALL = re.compile(r"\w\(")
-_TIME = r"\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AaPp][Mm])?\]?"
-_NAME = r"[A-Z][\w.'’-]*(?: (?:(?:of|de|van|von) )?[A-Z(][\w.'’)-]*){0,3}"
-_SPEAKER = re.compile(rf"(?:{_TIME}\s+)?(?:<{_NAME}>|{_NAME}(?:\s*[(\[]{_TIME}[)\]])?\s*:)(?=\s|$)")
-# Repetitions are bounded, as in every pattern here that could look far ahead: a text may have thousands of brackets
-# that are never closed. Each character matches one alternative only: with two, every character would double the time.
-_LINK = re.compile(
-    r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
-)
-# Names, addresses and titles: all words begin with capitals or digits.
-_NAMES = re.compile(r"(?:[A-Z(\d][\w.,'’()&:/-]*|and|of|&|for)(?:\s+(?:[A-Z(\d][\w.,'’()&:/-]*|and|of|the|&|for))*")
-_FURNITURE = re.compile(
-    r"(?:\d+ \w+ )?(?:Read more|Read also|See also|Related|Share (?:this|on)|View (?:all )?comments|Back to top|"
-    r"Follow us|Sign up|Subscribe|Advertisement|Click here|Skip to|Scroll down)\b|\w+ has (?:joined|left) the \w+"
-)
-_REFERENCES = re.compile(
-    r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)\W*"
-)
-_HEADER = re.compile(
-    r"(?:From|To|[Cc][Cc]|Bcc|Encl?\.?|Subject|Date|Sent|Reply-To|R[Ee]|Fwd|Attachments?|Location|Venue|Time|Where|When|"
-    r"Next meeting|Attendees|Present|Apologies|Chair|Tags|Keywords|Serves|Servings|Prep time|Cook time)\s*:\s"
-)
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-_DATE = (
-    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?"
-    rf"(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?"
-    r"|\d{4}-\d\d-\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})"
-)
-_BYLINE = re.compile(
-    "|".join(
-        (
-            # By Jane Doe and John Roe, Staff Writers
-            r"(?:(?:Words |Story |Written |Reported |Posted )?[Bb]y|BY)\b"
-            r"(?:[\s.,|&]++(?:[A-Z][\w.'’-]*+|and|for|in|of|the))++[\s.]*",
-            # PUBLISHED: 05:47 GMT, 3 March 2024
-            r"(?:PUBLISHED|UPDATED|(?:First )?[Pp]ublished|Updated|Posted|Created|Last (?:updated|modified|edited))\b"
-            r"[\s:.,]*(?:on )?[^a-z]*\d.*",
-            rf"{_DATE}(?:,? (?:at )?{_TIME}(?: [A-Z]{{2,4}})?)?[.,]?",
-            # HARBOURTON, March 3 (Agency) -
-            rf"[A-Z][A-Z .,’'-]+(?:,? {_DATE})?(?: ?\([A-Z][\w ]+\))?(?:,? {_DATE})?\s*[-–—]+",
-            r"\([A-Z][A-Za-z ]+\)\s*[-–—]*",
-            r"\((?:Reporting|Writing|Editing|Additional reporting|Photo)\b[^)]*\)\.?",
-        )
-    )
-)
-# Characters of a byline, at most.
-_LONGEST_BYLINE = 200
-# A footnote's number after the full stop.
-_NOTE = re.compile(r"(?:\s*\[\d+\])+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +72,9 @@ class Layout:
         """Find the lines of a text."""
         self.text = text
         self.lines = _lines(text)
-        self.conversation = sum(line.speaker for line in self.lines) >= TURNS
+        speakers = [re.sub(TIMES, "", text[line.start : line.content]) for line in self.lines if line.speaker]
+        # In a structured abstract, each label occurs once: Background, Methods, Results.
+        self.conversation = len(speakers) >= TURNS and len(set(speakers)) < len(speakers)
         if self.conversation:
             # What is said is no heading, even if it is a question or lacks a full stop.
             self.lines = [replace(line, kind=BODY) if _is_said(line) else line for line in self.lines]
@@ -162,7 +129,7 @@ def _is_said(line: Line) -> bool:
 
 def has_content(text: str) -> bool:
     """Return whether a text has at least two words, not counting digits, punctuation and links."""
-    return len(WORD.findall(_LINK.sub("", text))) > 1
+    return len(WORD.findall(LINK.sub("", text))) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +144,7 @@ class _Row:
         meant: Whether the line break before it is intended, and does not just wrap a paragraph.
         last: Whether a blank line or nothing follows.
         broken: Whether the line break after it is intended.
+        before: The text of the line before.
         following: The text of the next line.
     """
 
@@ -187,13 +155,15 @@ class _Row:
     meant: bool
     last: bool
     broken: bool
+    before: str
     following: str
 
 
 def _rows(text: str) -> list[_Row]:
-    found = [match for match in _LINE.finditer(text) if match[0].strip()]
+    found = [match for match in LINE.finditer(text) if match[0].strip()]
     texts = [match[0].strip() for match in found]
-    width = max(map(len, texts), default=0)
+    # Addresses may be longer than wrapped lines.
+    width = max((len(line) for line in texts if " " in line), default=0)
     rows: list[_Row] = []
     for place, (match, line) in enumerate(zip(found, texts, strict=True)):
         indent = len(match[0]) - len(match[0].lstrip())
@@ -205,21 +175,25 @@ def _rows(text: str) -> list[_Row]:
         last = not following or BLANK_LINE.search(text, match.end() - 1, found[place + 1].end()) is not None
         broken = last or len(line) + 1 + len(following.split()[0]) < width
         columns = len(match[0][:indent].expandtabs(4))
-        rows.append(_Row(match.start() + indent, line, columns, blank, meant, last, broken, following))
+        rows.append(_Row(match.start() + indent, line, columns, blank, meant, last, broken, before, following))
     return rows
 
 
 def _is_byline(line: str) -> bool:
     # The time of some patterns is quadratic in the length.
-    return len(line) <= _LONGEST_BYLINE and _BYLINE.fullmatch(line) is not None
+    return len(line) <= LONGEST_BYLINE and BYLINE_LINE.fullmatch(line) is not None
 
 
 def _lines(text: str) -> list[Line]:
     lines: list[Line] = []
     references, fence = False, ""
-    for row in _rows(text):
-        mark = _FENCE.match(row.text)
-        bullet, speaker = (pattern.match(row.text) if row.meant else None for pattern in (_BULLET, _SPEAKER))
+    rows = _rows(text)
+    closing = _closing_fences(rows)
+    for place, row in enumerate(rows):
+        mark = FENCE.match(row.text)
+        if mark and not fence and (closing[place].get(mark[0][0], 0) < len(mark[0]) or _is_rule(row)):
+            mark = None
+        bullet, speaker = (pattern.match(row.text) if row.meant else None for pattern in (BULLET, SPEAKER))
         kind = CODE if mark or fence else _line_kind(row, bullet, speaker)
         if not fence:
             fence = mark[0] if mark else ""
@@ -227,35 +201,55 @@ def _lines(text: str) -> list[Line]:
             # Inside a block, shorter fences and those with a language are code.
             fence = ""
         if kind == HEADING:
-            references = _REFERENCES.fullmatch(row.text) is not None
+            references = REFERENCES.fullmatch(row.text) is not None
         elif references:
             kind = LIST
         marker = bullet or speaker if kind != CODE else None
         after_other = bool(lines) and lines[-1].kind not in (BODY, kind)
         opens = row.meant and (kind not in (BODY, CODE) or after_other or marker is not None)
         content = row.start + (marker.end() if marker else 0)
-        is_turn = speaker is not None and marker is speaker
+        is_turn = speaker is not None and marker is speaker and not re.match(rf"(?:{MAIL_HEADER})\s*:", row.text)
         lines.append(Line(row.start, row.start + len(row.text), kind, content, is_turn, opens, row.blank))
     return lines
 
 
+def _closing_fences(rows: Sequence[_Row]) -> list[dict[str, int]]:
+    """Return for each line the length of the longest fence that closes a block after it, by character."""
+    found: list[dict[str, int]] = []
+    longest: dict[str, int] = {}
+    for row in reversed(rows):
+        found.append(longest)
+        mark = FENCE.match(row.text)
+        if mark and mark[0] == row.text:
+            longest = longest | {mark[0][0]: max(len(mark[0]), longest.get(mark[0][0], 0))}
+    return found[::-1]
+
+
+def _is_rule(row: _Row) -> bool:
+    """Return whether a line of tildes stands alone or underlines the line before."""
+    alone, under = row.blank and row.last, not row.blank and len(row.text) >= max(4, len(row.before))
+    return not row.text.strip("~") and (alone or under)
+
+
 def _is_code(line: str) -> bool:
-    return bool(_CODE.search(line) or (line.endswith(")") and _CALL.search(line[:-1])))
+    ends_call = line.endswith(")") and (CALL.match(line[:-1]) or "=" in line)
+    ends_statement = line.endswith(";") and (" " not in line or SIGN.search(line))
+    return bool(CODE_LINE.search(line) or ends_call or ends_statement)
 
 
 def _line_kind(row: _Row, bullet: re.Match[str] | None, speaker: re.Match[str] | None) -> str:
     line = row.text
-    if _TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
+    if TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
         return CODE
-    if _RULE.fullmatch(line) or not WORD.search(_LINK.sub("", line)):
+    if RULE.fullmatch(line) or not WORD.search(LINK.sub("", line)):
         return LABEL
     if _is_byline(line):
         return BYLINE
-    if _REFERENCES.fullmatch(line):
+    if REFERENCES.fullmatch(line):
         return HEADING
-    if row.meant and (_HEADER.match(line) or _FURNITURE.match(line)):
+    if row.meant and (HEADER.match(line) or (FURNITURE.match(line) and len(line.split()) <= HEADING_WORDS)):
         return LABEL
-    if speaker and speaker.end() == len(line) and not _BULLET.match(row.following):
+    if speaker and speaker.end() == len(line) and not BULLET.match(row.following):
         return LABEL
     if _is_heading(row, bullet):
         return HEADING
@@ -266,7 +260,7 @@ def _fragment(row: _Row, bullet: re.Match[str] | None) -> str:
     """Return the kind of a line that stands alone: names, a short item, a clause of the sentence above, or prose."""
     content = row.text[bullet.end() :].strip() if bullet else row.text
     words = len(content.split())
-    if _NAMES.fullmatch(content) and words <= HEADING_WORDS:
+    if NAMES.fullmatch(content) and words <= HEADING_WORDS:
         return LABEL
     # "(a) the goods are damaged;"
     clause = bullet is not None and content[:1].islower() and (bullet[0][-1] == ")" or content.endswith((";", ",")))
@@ -277,11 +271,15 @@ def _fragment(row: _Row, bullet: re.Match[str] | None) -> str:
 def _is_heading(row: _Row, bullet: re.Match[str] | None) -> bool:
     """Return whether a line is short, begins like a title, lacks final punctuation, and is not wrapped."""
     line = row.text
-    if _MARKDOWN_HEADING.match(line) or re.fullmatch(r"={3,}|-{3,}", row.following):
+    if MARKDOWN_HEADING.match(line):
         return True
     number = bullet if bullet and bullet[0][0].isdigit() else re.match(r"\d{1,2}(?=\s+[A-Z])", line)
     title = line[number.end() :].strip() if number else line
     if not row.meant or not row.following or len(line.split()) > HEADING_WORDS or (bullet and not number):
+        return False
+    if not row.last and not _ends(line) and UNDERLINE.fullmatch(row.following):
+        return True
+    if line.endswith(",") or (number and _is_step(row)):
         return False
     if line.endswith(":") or (line.isupper() and len(title) > 3):
         return True
@@ -291,5 +289,11 @@ def _is_heading(row: _Row, bullet: re.Match[str] | None) -> bool:
     return row.last or asks or number is not None or (row.broken and row.following[:1].isupper())
 
 
+def _is_step(row: _Row) -> bool:
+    """Return whether a line with a number is one of a list, with no blank line between it and the next or last."""
+    near = [text for text, apart in ((row.following, row.last), (row.before, row.blank)) if not apart]
+    return any(re.match(r"\d", text) and BULLET.match(text) for text in near)
+
+
 def _ends(line: str) -> bool:
-    return ends_sentence(_NOTE.sub("", line[-100:]), also=":;")
+    return ends_sentence(NOTE.sub("", line[-100:]), also=":;")

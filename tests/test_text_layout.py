@@ -75,6 +75,29 @@ def test_labels_come_with_their_turns(segmented, name):
         ("42\n...\nIt ended there.", "label label body"),
         ("7.1 Termination\nEither party may end this contract in writing.", "heading body"),
         ("References\nMarl, J. (2016). Sound as a fence.", "heading list"),
+        ("The council approved the plan on Monday.\n\n---\n\nThe mayor thanked everybody.", "body label body"),
+        ("The plan\n--------\nThe council approved it.", "heading label body"),
+        ("Usage\n~~~~~\nRun the program with a file.", "heading label body"),
+        ("It rained all day.\n\n~~~\n\nThen it snowed.", "body label body"),
+        ("One fence is no block.\n\n```\nThis is prose about the river.", "body label body"),
+        ("It says:\n\n    (a) The supplier may end the contract under it;", "heading body"),
+        ("It says:\n\n    return to the office by noon (see below).", "heading body"),
+        ("It says:\n\n    from the date of the contract. The seller pays.", "heading body"),
+        ("It cost:\n\n    $5 million was paid to the seller.", "heading body"),
+        ("A call:\n\n    value = f(1);\n    return value;\n    $ make all", "heading code code code"),
+        ("From: Anna\nTo: Ben\nSubject: Works\n\nThe works will begin in May.", "label label label body"),
+        ("Related work on summaries has looked at news. We look at mails.", "body"),
+        (
+            "Sign up for news\nRelated articles\nAdvertisement\nIt rained on all three days in the mountains.",
+            "label label label body",
+        ),
+        ("My labor, and my leisure too,\nFor his civility.", "body body"),
+        ("1. Heat the oven for half an hour\n2. Mix the flour with the eggs and milk", "body body"),
+        (
+            "Die Kommission trifft sich am Montag im alten\nRathaus. Danach gehen alle.\nhttps://example.org/"
+            + "a" * 80,
+            "body body label",
+        ),
     ],
 )
 def test_kinds_of_lines(text, kinds):
@@ -138,6 +161,40 @@ def test_what_somebody_says_in_a_conversation_is_no_heading():
     layout = Layout("\n\n".join(turns * 2))
     assert layout.conversation
     assert {line.kind for line in layout.lines} == {BODY}
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ["Özlem: Kommst du heute?", "Élodie: Ja, klar.", "Özlem: Gut."],
+        [
+            "12/03/2024, 10:15 - Anna Berg: Are you there?",
+            "12/03/2024, 10:16 - Ben: Yes.",
+            "12/03/2024, 10:18 - Ben: Hm.",
+        ],
+        ["[12.03.24, 10:20:01] Ben: Here I am.", "[12.03.24, 10:21:01] Ana: Good.", "[12.03.24, 10:22:01] Ben: Yes."],
+        ["<anna> Are you there?", "<ben> Yes.", "<anna> Good."],
+    ],
+)
+def test_turns_of_chats(turns):
+    layout = Layout("\n".join(turns))
+    assert layout.conversation
+    assert [line.speaker for line in layout.lines] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From: Anna\nTo: Ben\nSubject: Works\nDate: Monday\n\nThe works begin in May.\n\nThey end in June.",
+        "Background: We studied rivers.\nMethods: We swam in them.\nResults: They are wet.",
+        "<p> It rained.\n<p> It snowed.\n<p> It froze.",
+    ],
+)
+def test_texts_with_labels_that_are_no_conversation(text):
+    layout = Layout(text)
+    assert not layout.conversation
+    spans = [(line.start, line.end) for line in layout.lines]
+    assert layout.labels(spans) == [-1] * len(spans)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -1,0 +1,85 @@
+"""Patterns of lines that are layout and not prose: headings, bylines, speakers, code, and page furniture."""
+
+from __future__ import annotations
+
+import re
+
+from discsum.writing import LINE_ENDS
+
+LINE = re.compile(rf"[^{LINE_ENDS}]+")
+FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
+NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
+BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{NUMBER})(?=\s|$)")
+MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
+UNDERLINE = re.compile(r"={3,}|-{3,}|~{4,}")
+RULE = re.compile(r"([-=*_~])\1{2,}+(?:.*\1{3})?")
+TABLE = re.compile(r"\|.*\||[^\t]+\t[^\t]+\t|\+[-=]{2,}\+")
+CODE_LINE = re.compile(
+    r"[{}]$|^(?:\$ |>>>|#!|//)|^from [\w.]+ import\b|^import [\w.{*][^ ]*(?:;|$| as | from )|^(?:async )?def \w+\(|"
+    r"^return(?: [^ ]+)?;?$|^return\b.*(?:=|\w[(\[])|^function ?\w*\(|^(?:var|let|const) [\w{\[][^=]*="
+)
+# What a line that ends in a semicolon, or in the brackets of a call, has in code and not in prose.
+SIGN = re.compile(r"[={}\[\]<>]|\w\(|\+\+|--|->|::")
+CALL = re.compile(r"(?:\S+ ){0,2}\S*\w\(")
+TIME = r"\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AaPp][Mm])?\]?"
+MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+DATE = (
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?"
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{MONTH}(?:,? \d{{4}})?|{MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})"
+)
+# Capital letters of Latin, Greek, Cyrillic and Armenian, for use in a character class.
+CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x557)) if letter.isupper())
+TIMES = re.compile(rf"\[?(?:{DATE}|{TIME})[],]*(?: [-–])?")
+NAME = rf"[{CAPITALS}][\w.'’-]*(?: (?:(?:of|de|van|von) )?[{CAPITALS}(][\w.'’)-]*){{0,3}}"
+# A nick in a log of a chat; names of HTML elements are none.
+NICK = (
+    r"<(?!/?(?:a|article|b|blockquote|body|br|code|div|em|h\d|head|hr|html|i|li|ol|p|pre|section|span|strong|t[dhr]|"
+    r"table|title|ul)\b)[ @+]?[^\s<>]{2,30}>"
+)
+# "Anna (10:15):", "[10:15] <anna>", "12/03/2024, 10:15 - Anna Berg:"
+SPEAKER = re.compile(rf"(?:(?:\[?{DATE},? )?{TIME}(?: [-–])?\s+)?(?:{NICK}|{NAME}(?:\s*[(\[]{TIME}[)\]])?\s*:)(?=\s|$)")
+# Repetitions are bounded, as in every pattern here that could look far ahead: a text may have thousands of brackets
+# that are never closed. Each character matches one alternative only: with two, every character would double the time.
+LINK = re.compile(
+    r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
+)
+# Names, addresses and titles: all words begin with capitals or digits.
+NAMES = re.compile(
+    rf"(?:[{CAPITALS}(\d][\w.,'’()&:/-]*|and|of|&|for)(?:\s+(?:[{CAPITALS}(\d][\w.,'’()&:/-]*|and|of|the|&|for))*"
+)
+FURNITURE = re.compile(
+    r"(?:\d+ \w+ )?(?:(?:Read more|Read also|See also|Share (?:this|on)|View (?:all )?comments|Back to top|Follow us|"
+    r"Sign up (?:for|to|here|now|today)|Subscribe (?:to|for|here|now|today)|Click here|Skip to|Scroll down)\b|"
+    r"(?:Sign up|Subscribe|Advertisement|Related(?: (?:articles?|content|links|posts|reading|stories|topics))?)\W*$|"
+    r"Related:)|\w+ has (?:joined|left) the \w+"
+)
+REFERENCES = re.compile(
+    r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)\W*"
+)
+MAIL_HEADER = r"From|To|[Cc][Cc]|Bcc|Encl?\.?|Subject|Date|Sent|Reply-To|R[Ee]|Fwd|Attachments?"
+HEADER = re.compile(
+    rf"(?:{MAIL_HEADER}|Location|Venue|Time|Where|When|"
+    r"Next meeting|Attendees|Present|Apologies|Chair|Tags|Keywords|Serves|Servings|Prep time|Cook time)\s*:\s"
+)
+BYLINE_LINE = re.compile(
+    "|".join(
+        (
+            # By Jane Doe and John Roe, Staff Writers
+            r"(?:(?:Words |Story |Written |Reported |Posted )?[Bb]y|BY)\b"
+            rf"(?:[\s.,|&]++(?:[{CAPITALS}][\w.'’-]*+|and|for|in|of|the))++[\s.]*",
+            # PUBLISHED: 05:47 GMT, 3 March 2024
+            r"(?:PUBLISHED|UPDATED|(?:First )?[Pp]ublished|Updated|Posted|Created|Last (?:updated|modified|edited))\b"
+            r"[\s:.,]*(?:on )?[^a-z]*\d.*",
+            rf"{DATE}(?:,? (?:at )?{TIME}(?: [A-Z]{{2,4}})?)?[.,]?",
+            # HARBOURTON, March 3 (Agency) -
+            rf"[A-Z][A-Z .,’'-]+(?:,? {DATE})?(?: ?\([A-Z][\w ]+\))?(?:,? {DATE})?\s*[-–—]+",
+            r"\([A-Z][A-Za-z ]+\)\s*[-–—]*",
+            r"\((?:Reporting|Writing|Editing|Additional reporting|Photo)\b[^)]*\)\.?",
+        )
+    )
+)
+# Characters of a byline, at most.
+LONGEST_BYLINE = 200
+# A footnote's number after the full stop.
+NOTE = re.compile(r"(?:\s*\[\d+\])+$")
