@@ -36,7 +36,7 @@ from discsum.cli.options import (
     Truncate,
     Units,
 )
-from discsum.cli.output_paths import is_device, local_path
+from discsum.cli.output_paths import local_path
 from discsum.cli.paper_tables import (
     OF_TABLES,
     Draws,
@@ -53,6 +53,7 @@ from discsum.constants import BEAMS, HUB, SHIPPED_PARSER, UNITS
 from discsum.data.storage import is_pattern, location
 from discsum.devices import check_device
 from discsum.errors import InputError
+from discsum.files import is_device
 
 if TYPE_CHECKING:
     from discsum.experiments.comparison import ModelScores
@@ -256,8 +257,8 @@ def _note_lengths(systems: Sequence[System], policy: Policy) -> None:
     for system in systems:
         if system.default_units not in (None, length):
             say(
-                f"discsum: {system.name}: expected --units {system.default_units}, its own length, got {length}, the "
-                "length of all models here unless --units changes it"
+                f"discsum: {system.name}: measured with {length} units like all models; its own length is "
+                f"{system.default_units} (--units {system.default_units})"
             )
 
 

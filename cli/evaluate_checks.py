@@ -32,8 +32,8 @@ def check_kinds(context: typer.Context, models: Collection[str], generated: Coll
     if not generated:
         check_unused(context, context.params.keys() - {*OF_GENERATION}, "with extractive models")
     if len(generated) == len(models):
-        selecting = {*PENALTIES, "units", "layout"}
-        check_unused(context, context.params.keys() - selecting, "with sequence-to-sequence models")
+        of_selection = {*PENALTIES, "units", "layout"}
+        check_unused(context, context.params.keys() - of_selection, "with sequence-to-sequence models")
 
 
 def check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:

@@ -12,6 +12,7 @@ import typer
 from discsum.data.storage import Location, before_pattern, is_pattern, is_url, location, parts_of
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
+from discsum.files import is_device
 from discsum.format_registry import suffix as format_suffix
 from discsum.format_registry import writable
 
@@ -106,11 +107,6 @@ def local_folder(output: str | None) -> str | None:
     return output
 
 
-def is_device(path: Path) -> bool:
-    """Return whether a path exists and is neither a file nor a folder, such as `/dev/null` or a pipe."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output") -> None:
     """Raise `InputError` for an output that is one of the input files, as `input_files` returns them."""
     if path.resolve() in inputs:
@@ -118,7 +114,9 @@ def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output
 
 
 def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:
-    """Raise `InputError` for an output that cannot be written; called before models are loaded."""
+    """Raise `InputError` for an output that cannot be written; called before models are loaded; not for devices."""
+    if not folder and is_device(path):
+        return
     if path.exists() and path.is_dir() != folder:
         wanted, found = ("a folder", "a file") if folder else ("a file", "a folder")
         raise InputError(f"{path}: expected {wanted} for {option}, got {found}")

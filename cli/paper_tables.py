@@ -11,7 +11,7 @@ import typer
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused
 from discsum.cli.evaluate_checks import OF_SEARCH, check_files
-from discsum.cli.output_paths import check_writable, local_folder
+from discsum.cli.output_paths import check_writable, local_path
 from discsum.cli.progress import reporter
 from discsum.data.storage import is_url
 from discsum.devices import check_device
@@ -47,10 +47,7 @@ Setting = Annotated[
     ),
 ]
 Runs = Annotated[
-    str,
-    typer.Option(
-        callback=local_folder, help="Folder of the table's runs; finished runs are reused.", rich_help_panel=_PANEL
-    ),
+    str, typer.Option(help="Folder of the table's runs; finished runs are reused.", rich_help_panel=_PANEL)
 ]
 RowSettings = Annotated[
     list[str] | None,
@@ -106,6 +103,7 @@ def show_table(context: typer.Context, models: Sequence[str], data: str) -> None
         check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "with --table")
         if is_url(data):
             raise typer.BadParameter(f"expected a folder on this machine, got the URL {data}", param_hint="DATA")
+        check_writable(Path(str(local_path(given["runs"]))), folder=True, option="--runs")
         if given["output"] is not None:
             check_writable(Path(given["output"]), folder=False)
         _show_trained(

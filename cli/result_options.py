@@ -7,15 +7,13 @@ from pathlib import Path
 import typer
 
 from discsum.baselines import BASELINES
-from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.files import sha256
-from discsum.hub import downloaded
 from discsum.persistence import fingerprint
 from discsum.signature import Signature
 
-# Digits of digests.
-DIGITS = 12
+# Digits of a digest that are shown.
+SHOWN_DIGITS = 12
 # Parameters that only set the place, format or speed of results; all others change their content.
 _OUTSIDE = {"inputs", "output", "resume", "report", "format", "json", "jsonl", "device", "batch_size"}
 
@@ -30,7 +28,7 @@ def result_options(context: typer.Context) -> str:
         if name in ("model", "parser"):
             given[name] = _identity(value)
         elif name == "head_files":
-            given[name] = [f"{Path(file).name}@{sha256(Path(file))[:DIGITS]}" for file in value]
+            given[name] = [f"{Path(file).name}@{sha256(Path(file))[:SHOWN_DIGITS]}" for file in value]
         else:
             given[name] = value
     return str(Signature.of(command=context.info_name, **given))
@@ -40,10 +38,9 @@ def _identity(name: str) -> str:
     """Return the name of a model with a digest of its content."""
     if name in BASELINES:
         # Those of other packages have their code as content.
-        return "@".join([name, *(digest[-DIGITS:] for digest in BASELINES.code(name).values())])
+        return "@".join([name, *(digest[-SHOWN_DIGITS:] for digest in BASELINES.code(name).values())])
     try:
-        digest = fingerprint(downloaded(name) if name.startswith(HUB) else name)
+        return f"{Path(name).name}@{fingerprint(name)[:SHOWN_DIGITS]}"
     except WeightsError:
-        # Reported when the model is loaded.
+        # A model on the hub, which is downloaded later.
         return name
-    return f"{Path(name).name}@{digest[:DIGITS]}"

@@ -17,14 +17,13 @@ from discsum.cli.output_paths import (
     check_no_input,
     check_outside,
     check_writable,
-    is_device,
     local_path,
 )
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.data.markup import ENDINGS
 from discsum.errors import InputError
-from discsum.files import clear_unfinished, replacing
+from discsum.files import clear_unfinished, is_device, replacing
 
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TEXT_COLUMNS = ("article", "text")
 # Columns of a row that holds a parsed document, as `discsum parse --jsonl` writes it.
 PARSED = {"text", "sentences", "edus", "nodes"}
-STORED = {f"{unit}_vectors" for unit in UNITS}
+VECTOR_COLUMNS = {f"{unit}_vectors" for unit in UNITS}
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def document_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool
         parsed: Whether rows that are documents of `discsum parse` keep their trees.
     """
     if parsed and {*names} >= PARSED:
-        return [name for name in names if name not in STORED]
+        return [name for name in names if name not in VECTOR_COLUMNS]
     return [name for name in names if name in {*texts, "id"}]
 
 

@@ -80,10 +80,14 @@ def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Co
         found, expected = ", ".join(sorted(left)), ", ".join(sorted(endings))
         message = f"left out {left.total()} of {count} files, whose endings ({found}) are not among {expected}"
         warn(f"{path}: {message}", InputWarning, stacklevel=2)
-    if links := _links(path) if isinstance(path, Path) and path.is_dir() else []:
-        named = f"{links[0]}{f' and {len(links) - 1} more' if len(links) > 1 else ''}"
-        message = f"left out links to folders ({named}); name the folders as inputs themselves"
-        warn(f"{path}: {message}", InputWarning, stacklevel=2)
+    links = _links(path) if isinstance(path, Path) and path.is_dir() else []
+    for what, found, remedy in (
+        ("folders", [link for link in links if link.is_dir()], "name the folders as inputs themselves"),
+        ("nothing", [link for link in links if not link.exists()], "their files are missing"),
+    ):
+        if found:
+            named = f"{found[0]}{f' and {len(found) - 1} more' if found[1:] else ''}"
+            warn(f"{path}: left out links to {what} ({named}); {remedy}", InputWarning, stacklevel=2)
 
 
 def _warn_of_unlisted(seen: Collection[Location], made: Mapping[Location, Sequence[Location]]) -> None:
@@ -97,9 +101,10 @@ def _warn_of_unlisted(seen: Collection[Location], made: Mapping[Location, Sequen
 
 
 def _links(folder: Path) -> list[Path]:
-    """Return the visible links to folders below a folder, sorted."""
+    """Return the visible links to folders, and those to nothing, below a folder, sorted."""
     found = []
-    for place, folders, _ in os.walk(folder):
+    for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in folders if Path(place, name).is_symlink()]
+        paths = [Path(place, name) for name in (*folders, *files) if not name.startswith(".")]
+        found += [path for path in paths if path.is_symlink() and not path.is_file()]
     return sorted(found)

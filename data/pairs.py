@@ -215,8 +215,10 @@ class PairSource:
         try:
             return load_dataset(name, config or None, split=split or "train")  # nosec B615 # tables alone
         except Exception as error:
+            if isinstance(error, OSError) and error.errno and not isinstance(error, FileNotFoundError):
+                raise
             # Datasets with a loading script or inconsistent files raise any exception.
-            said = str(error).partition("\n")[0] or type(error).__name__
+            said = " ".join(str(error).split()) or type(error).__name__
             raise InputError(f"{self.name}: expected hf:NAME[:CONFIG[:SPLIT]] of a dataset, got {said}") from error
 
 

@@ -100,7 +100,7 @@ def check_folders(sources: Iterable[Source], data: Path, needs: ExampleNeeds[Any
 
 
 def path_of(source: Source, data: Path) -> Location:
-    """Return where a source is: URLs as they are, paths relative to `data`."""
+    """Return where a dataset folder or table is: URLs as they are, paths relative to `data`."""
     return location(source.path) if is_url(source.path) else data / source.path
 
 

@@ -240,12 +240,7 @@ def matching(pattern: Location) -> list[Stored]:
         else:
             fixed = Path(*before_pattern(pattern.parts))
             paths = fixed.glob("/".join(pattern.parts[len(fixed.parts) :]))
-        found = sorted(paths)
-        if dangling := [path for path in found if path.is_symlink() and not path.exists()]:
-            more = f" and {len(dangling) - 1} more" if dangling[1:] else ""
-            message = f"{dangling[0]}{more}: expected links to files, got links to nothing; left out"
-            warnings.warn(message, InputWarning, stacklevel=2)
-        return [stored(path) for path in found if path.is_file()]
+        return [stored(path) for path in sorted(paths) if path.is_file()]
     with reached(pattern) as (fs, name):
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
     infos = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}

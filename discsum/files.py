@@ -30,6 +30,11 @@ _NUMBERS = Path("/proc/self/ns/pid")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def is_device(path: Path) -> bool:
+    """Return whether a path exists and is neither a file nor a folder, such as `/dev/null` or a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; it replaces `path` when the block ends without an error.

@@ -117,7 +117,7 @@ def _read_document(folder: Path, name: str) -> Document:
     return Document.from_spans(
         text,
         align(_sentence_lines(path), text, f"{path}: sentences"),
-        align(tree.edu_texts, text, f"{tree_file}: EDUs as in {path.name}"),
+        align(tree.edu_texts, text, f"{tree_file}: EDUs of the text in {path.name}"),
         tree.tree,
         id=name,
         parser="gold",

@@ -49,7 +49,9 @@ class Penalties:
         """
         if self.length is None and self.coverage is None:
             return
-        check_ranked(1 if chosen_setting(model, generation, "do_sample") else _beams(model, generation))
+        if chosen_setting(model, generation, "do_sample"):
+            raise InputError("length penalty, coverage penalty: expected a beam search, got sampling (do_sample)")
+        check_ranked(_beams(model, generation))
         # A weight of 0 needs no attention.
         if self.coverage and not hasattr(model, "copying"):
             raise InputError(

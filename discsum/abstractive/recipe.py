@@ -98,4 +98,9 @@ def check_kept(model: str, given: Mapping[str, Any], default: Mapping[str, Any],
         if value not in (default[name], kept[name])
     ]
     if wrong:
-        raise InputError("; ".join(wrong))
+        raise InputError("; ".join(wrong) + "; set the model's own values")
+
+
+def under(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by field name, with the group of fields in front of the names."""
+    return {f"{group}.{name}": value for name, value in values.items()}

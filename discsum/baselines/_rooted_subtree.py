@@ -57,7 +57,7 @@ class RootedSubtree(UnitScorer):
         """Return the nodes of the best subtree within the capacity, each with its head; `own` as in `select`."""
 
     def select(self, document: Document, scores: Scores, policy: Policy, *, own: bool = True) -> list[int]:
-        """Return the units of the best rooted subtree, or the best unit if nothing fits or the subtree is all layout.
+        """Return the units of the best rooted subtree (the root if nothing fits), or the best unit if it is all layout.
 
         By construction, every ancestor of a selected unit is selected, so `policy.dependencies` holds.
 

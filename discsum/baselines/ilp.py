@@ -104,7 +104,10 @@ def _without_idle_leaves(chosen: Sequence[int], heads: NDArray[np.int64], covere
     """
     kept = set(chosen)
     times = [len(nodes & kept) for nodes in covered]
-    words_of = {node: [word for word, nodes in enumerate(covered) if node in nodes] for node in kept}
+    words_of: dict[int, list[int]] = {node: [] for node in kept}
+    for word, nodes in enumerate(covered):
+        for node in nodes & kept:
+            words_of[node].append(word)
     children = Counter(int(heads[node]) for node in kept if heads[node] != node)
     waiting = [-node for node in kept if not children[node]]
     heapify(waiting)

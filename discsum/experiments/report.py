@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.errors import number_of
 from discsum.experiments.comparison import ModelScores
-from discsum.files import replacing, to_line
+from discsum.files import is_device, replacing, to_line
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import FEW
 from discsum.signature import Signature
@@ -38,7 +38,7 @@ def write_entries(path: Path, entries: Iterable[dict[str, Any]]) -> None:
     if path.suffix.lower() == ".gz":
         # No time stamp, so that equal scores give equal bytes.
         content = gzip.compress(content, mtime=0)
-    if path.exists() and not path.is_file():
+    if is_device(path):
         # A device or a pipe cannot be replaced by renaming.
         path.write_bytes(content)
         return

@@ -144,7 +144,7 @@ def _documents(
     recipe: RunRecipe,
     data: Path,
     folder: Path,
-    check: Callable[[], None] = lambda: None,
+    check: Callable[[], None],
 ) -> tuple[Examples, Examples]:
     """Return the training and validation documents.
 

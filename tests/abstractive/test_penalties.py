@@ -187,7 +187,7 @@ def test_beams_of_a_configuration_count_too(toy):
             assert next(iter(options["logits_processor"])).beams == beams
             found.append(model.generate(texts, **options))
     assert found[0].equal(found[1])
-    with pytest.raises(InputError, match="at least 2 beams"):
+    with pytest.raises(InputError, match="expected a beam search, got sampling"):
         Penalties(0.9).check(model, {"num_beams": 2, "generation_config": GenerationConfig(do_sample=True)})
 
 

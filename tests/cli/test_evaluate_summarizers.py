@@ -49,8 +49,8 @@ def test_summarizers_on_a_table(evaluate, summarizer_folders):
 
 def test_a_model_with_a_length_of_its_own(evaluate, summarizer_folders):
     folder = summarizer_folders["edu"]
-    told = f"discsum: {folder}: expected --units 2, its own length, got 6, the length of all models here unless "
-    assert evaluate(ROWS, "--unit", "edu", models=("lead", folder)).err == told + "--units changes it\n"
+    told = f"discsum: {folder}: measured with 6 units like all models; its own length is 2 (--units 2)\n"
+    assert evaluate(ROWS, "--unit", "edu", models=("lead", folder)).err == told
     assert evaluate(ROWS, "--unit", "edu", "--units", 6, models=("lead", folder)).err == ""
 
 
@@ -111,6 +111,14 @@ def test_penalties_without_an_extractive_model(evaluate, bart_folder):
     assert "--redundancy cannot be used with sequence-to-sequence models" in " ".join(result.err.split())
     result = evaluate(ROWS, "--units", 5, "--layout", "skip", models=(bart_folder,))
     assert "--layout, --units cannot be used with sequence-to-sequence models" in " ".join(result.err.split())
+
+
+def test_the_folder_of_runs_is_for_tables_alone(discsum, evaluate, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").touch()
+    assert evaluate(ROWS).code == 0
+    result = discsum("evaluate", tmp_path, "--table", 3)
+    assert (result.code, "runs: expected a folder for --runs, got a file" in result.err) == (1, True)
 
 
 def test_options_that_would_not_be_looked_at(discsum, evaluate, tmp_path):

@@ -71,7 +71,7 @@ def test_a_tree_of_another_text_is_named(treebank, tmp_path):
     folder = shutil.copytree(treebank, tmp_path / "gum")
     shutil.copy(folder / "dep" / "bread.conllu", folder / "dep" / "mill.conllu")
     with pytest.raises(
-        InputError, match=r"mill\.dis: EDUs as in mill\.conllu: expected 'Whentheriverrose,' in the text"
+        InputError, match=r"mill\.dis: EDUs of the text in mill\.conllu: expected 'Whentheriverrose,' in the text"
     ):
         read_gum(folder, "train")
 

@@ -17,7 +17,7 @@ from discsum.abstractive.compressed.objective import smoothed_loss
 from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
-from discsum.abstractive.recipe import check_kept
+from discsum.abstractive.recipe import check_kept, under
 from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer, unknown_id
 from discsum.document import Document
 from discsum.errors import InputError
@@ -146,7 +146,7 @@ class CompressedFamily(Family[CompressedRecipe]):
             family = cls.load(recipe.model, device=device)
             network = recipe.network.to_dict()
             kept = {name: getattr(family.model.config, SIZES[name]) for name in network}
-            check_kept(recipe.model, *(_named("network", one) for one in (network, Network().to_dict(), kept)))
+            check_kept(recipe.model, *(under("network", one) for one in (network, Network().to_dict(), kept)))
             check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
             if family.encoder is None and recipe.encoder is not None:
                 _compress(family.model, recipe.encoder)
@@ -205,10 +205,6 @@ class CompressedFamily(Family[CompressedRecipe]):
             "random weights and a vocabulary of the training texts",
             f"Cross-entropy with label smoothing {recipe.smoothing}",
         )
-
-
-def _named(group: str, values: dict[str, Any]) -> dict[str, Any]:
-    return {f"{group}.{name}": value for name, value in values.items()}
 
 
 def _compress(model: Any, config: CompressionConfig) -> None:

@@ -13,7 +13,7 @@ from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.recipe import check_kept
+from discsum.abstractive.recipe import check_kept, under
 from discsum.abstractive.scratch import SIZES, Scratch, make_model, make_tokenizer
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.config import SparseConfig
@@ -156,11 +156,11 @@ class SparseFamily(Family[SparseRecipe]):
             name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
         )
         family.model.sparse.r = r
-        given, default = (
-            {f"scratch.{size}": getattr(one, size) for size in SIZES} for one in (recipe.scratch, Scratch())
-        )
-        kept = {f"scratch.{size}": getattr(family.model.config, field, None) for size, field in SIZES.items()}
-        check_kept(name, given, default, kept)
+        # Models of other families have other names for some sizes.
+        kept = {size: getattr(family.model.config, field, None) for size, field in SIZES.items()}
+        sizes = [size for size, value in kept.items() if value is not None]
+        given, default = ({size: getattr(one, size) for size in sizes} for one in (recipe.scratch, Scratch()))
+        check_kept(name, *(under("scratch", one) for one in (given, default, kept)))
         return family
 
     @classmethod

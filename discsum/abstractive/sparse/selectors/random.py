@@ -22,13 +22,13 @@ class RandomSelector(Selector):
         super().__init__(shape)
         if not (isinstance(seed, int) and 0 <= seed < 2**32):
             raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
-        self.seed = seed * 1009 + shape.layer
-        self.generator = torch.Generator().manual_seed(self.seed)
+        self.layer_seed = seed * 1009 + shape.layer
+        self.generator = torch.Generator().manual_seed(self.layer_seed)
 
     def train(self, mode: bool = True) -> Self:
         """Change the mode; draws begin anew with each evaluation, so that a resumed run validates like any other."""
         if not mode:
-            self.generator.manual_seed(self.seed)
+            self.generator.manual_seed(self.layer_seed)
         return super().train(mode)
 
     def __getstate__(self) -> dict[str, Any]:
