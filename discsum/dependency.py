@@ -148,9 +148,12 @@ def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
 
 
 def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    heads, sentence = np.asarray(heads, dtype=np.int64), np.asarray(edu_to_sentence, dtype=np.int64)
+    given, sentence = np.asarray(heads), np.asarray(edu_to_sentence, dtype=np.int64)
+    heads = given.astype(np.int64)
     if heads.shape != sentence.shape or heads.ndim != 1 or not len(heads):
         raise InputError(f"expected a sentence for each of {heads.size} EDUs, got an array of shape {sentence.shape}")
     if sentence.min() < 0:
         raise InputError(f"expected sentence numbers of at least 0, got {sentence.min()}")
+    if (heads != given).any() or heads.min() < 0 or heads.max() >= len(heads):
+        raise InputError(f"expected heads from 0 to {len(heads) - 1}, got {given.tolist()}")
     return heads, sentence

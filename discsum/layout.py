@@ -24,7 +24,6 @@ from discsum.layout_patterns import (
     MAIL_HEADER,
     MARKDOWN_HEADING,
     NAMES,
-    NOTE,
     REFERENCES,
     RULE,
     SIGN,
@@ -296,4 +295,4 @@ def _is_step(row: _Row) -> bool:
 
 
 def _ends(line: str) -> bool:
-    return ends_sentence(NOTE.sub("", line[-100:]), also=":;")
+    return ends_sentence(line, also=":;")

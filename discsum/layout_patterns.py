@@ -81,5 +81,3 @@ BYLINE_LINE = re.compile(
 )
 # Characters of a byline, at most.
 LONGEST_BYLINE = 200
-# A footnote's number after the full stop.
-NOTE = re.compile(r"(?:\s*\[\d+\])+$")

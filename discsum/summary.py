@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -82,11 +83,13 @@ class Summary:
         """Return the summary of these units of the document.
 
         Raises:
+            TypeError: Indices that are not whole numbers.
             InputError: Scores that do not fit the units, or indices that are out of range.
         """
         spans = document.units(unit)
         values = tuple(np.asarray(scores, dtype=np.float64).ravel().tolist())
-        chosen = sorted(set(indices))
+        # NumPy's numbers cannot be written as JSON.
+        chosen = sorted({operator.index(index) for index in indices})
         if len(values) != len(spans):
             raise InputError(f"expected a score for each of {len(spans)} units, got {len(values)}")
         if chosen and not 0 <= chosen[0] <= chosen[-1] < len(spans):
@@ -201,5 +204,5 @@ def _tidy(run: str) -> str:
         body = (body.rstrip(_LOOSE_END) or body) + "."
     for index, character in enumerate(body):
         if character.isalnum():
-            return body[:index] + character.upper() + body[index + 1 :] + closing
+            return body[:index] + character.title() + body[index + 1 :] + closing
     return body + closing

@@ -149,7 +149,16 @@ class RSTTree:
         return nodes, edus
 
     def children(self, index: int) -> tuple[int, int]:
-        """Return the left and the right child of a node; nodes are given and returned as `edus` plus their index."""
+        """Return the left and the right child of a node; nodes are given and returned as `edus` plus their index.
+
+        Raises:
+            TreeError: An EDU, or no such node.
+        """
+        if not self.edus <= index < self.edus + len(self.nodes):
+            raise TreeError(
+                f"expected a node from {self.edus} to {self.edus + len(self.nodes) - 1} ({self.edus} EDUs come first), "
+                f"got {index}"
+            )
         node = self.nodes[index - self.edus]
         left = node.first if node.split == node.first else index + 1
         right = node.last if node.split + 1 == node.last else index + 1 + node.split - node.first

@@ -28,6 +28,11 @@ _TOKENIZED = re.compile(rf"[{_UNSPACED}]\s+[{_UNSPACED}]")
 # Latin and fullwidth, CJK, Arabic and Urdu, Devanagari and its neighbours, Armenian, Ethiopic, Khmer, Myanmar, Tibetan.
 _FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။།")
 _CLOSING = "\"'”’“‘»«›‹)]}）］｝」』】》〉〕｣＂＇ "
+# What may follow a sentence: numbers of footnotes, and emoji with their modifiers.
+_AFTER_END = re.compile(
+    r"(?:\s*(?:\[\d{1,3}\]|[\u00b9\u00b2\u00b3\u2070-\u2079]+|"
+    r"[\u2600-\u27bf\u2b50\ufe0f\u200d\U0001f1e6-\U0001faff]+))+$"
+)
 # Zero-width joiners and non-joiners inside words, as in Persian and Hindi.
 _JOINERS = "\u200c\u200d"
 
@@ -57,8 +62,12 @@ def is_inside_word(text: str, position: int) -> bool:
 
 
 def ends_sentence(text: str, also: str = "") -> bool:
-    """Return whether a text ends with final punctuation or a mark in `also`; closing quotes and brackets may follow."""
-    return text.rstrip().rstrip(_CLOSING).endswith((*_FINAL, *also))
+    """Return whether a text ends with final punctuation or a mark in `also`.
+
+    Closing quotes and brackets, numbers of footnotes and emoji may follow.
+    """
+    # No more characters than a few emoji and notes: the pattern takes quadratic time.
+    return _AFTER_END.sub("", text.rstrip()[-100:]).rstrip(_CLOSING).endswith((*_FINAL, *also))
 
 
 def single_line(text: str) -> str:

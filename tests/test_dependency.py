@@ -170,6 +170,9 @@ def test_maps_that_do_not_fit():
         attach_to_sentences([0, 0], [0, -1])
     with pytest.raises(InputError, match="EDUs in 1 sentences"):
         sentence_heads([0, 0], [0, 1], 1)
+    for heads in ([5, 0], [-1, 0], [0.5, 0]):
+        with pytest.raises(InputError, match="expected heads from 0 to 1, got"):
+            attach_to_sentences(heads, [0, 0])
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 from small_trees import document_of
 
@@ -104,6 +105,14 @@ def test_json(document):
     }
     for unit in summary.selected:
         assert TEXT[unit.start : unit.end] == unit.text
+
+
+def test_indices_of_numpy(document):
+    count = len(document.sentences)
+    summary = Summary.from_indices(document, "sentence", "m", np.zeros(count), np.array([0]))
+    assert json.loads(json.dumps(summary.to_json()))["selected"][0]["index"] == 0
+    with pytest.raises(TypeError, match="float"):
+        Summary.from_indices(document, "sentence", "m", np.zeros(count), [0.5])
 
 
 def test_what_does_not_fit_is_named(document):

@@ -49,6 +49,14 @@ def test_parents_and_roles():
     assert [part.tolist() for part in tree.nucleus] == [[True, False], [True, False, True]]
 
 
+@pytest.mark.parametrize("index", [-1, 0, 2, 5])
+def test_what_has_no_children(index):
+    tree = RSTTree(3, [Node(0, 2, 0, "NN", "joint-list"), Node(1, 2, 1, "NN", "joint-list")])
+    assert [tree.children(3), tree.children(4)] == [(0, 4), (1, 2)]
+    with pytest.raises(TreeError, match=r"expected a node from 3 to 4 \(3 EDUs come first\), got"):
+        tree.children(index)
+
+
 def test_nodes_in_any_order():
     tree = random_tree(40, 3)
     assert RSTTree.from_unordered(40, reversed(tree.nodes)) == tree

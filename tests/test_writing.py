@@ -26,13 +26,17 @@ from discsum.writing import ends_sentence, is_inside_word, is_unspaced, join_uni
         "Անձրևեց։",
         "ភ្លៀង។",
         "Wait… )",
+        "It rained! 😀👍🏽",
+        "It rained.[1]",
+        "“It rained.” [12][3]",
+        "It rained.¹",
     ],
 )
 def test_what_ends_a_sentence(text):
     assert ends_sentence(text) and not ends_sentence(text + " and")
 
 
-@pytest.mark.parametrize("text", ["", " ", "When it rained,", "雨停了，", "أمطرت،", "(so"])
+@pytest.mark.parametrize("text", ["", " ", "When it rained,", "雨停了，", "أمطرت،", "(so", "see [1]", "rain 😀"])
 def test_what_does_not_end_one(text):
     assert not ends_sentence(text)
 

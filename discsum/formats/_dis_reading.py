@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 )
 # Characters with a meaning in the format; word joiners inside show that they are plain text.
 MARK = re.compile("([_<])(\u2060*)(!|P>)")
-_PARAGRAPH = "<P>"
+PARAGRAPH = "<P>"
 
 
 @dataclass(slots=True)
@@ -159,8 +159,8 @@ def _attribute(bracket: _Bracket, token: re.Match[str], source: str, line: int) 
     elif token["relation"] is not None:
         former, bracket.relation = bracket.relation or None, token["relation"]
     elif token["text"] is not None:
-        bracket.ends_paragraph = token["text"].rstrip().endswith(_PARAGRAPH)
-        text = fold(token["text"].replace(_PARAGRAPH, " "))
+        bracket.ends_paragraph = token["text"].rstrip().endswith(PARAGRAPH)
+        text = fold(token["text"].replace(PARAGRAPH, " "))
         former, bracket.text = bracket.text, MARK.sub(lambda found: found[1] + found[2][1:] + found[3], text)
     else:
         former, bracket.span = bracket.span, (int(token["first"]), int(token["last"]))

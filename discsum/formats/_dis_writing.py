@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from discsum.document import Document
 from discsum.formats._constituents import Part
-from discsum.formats._dis_reading import MARK, join_children
+from discsum.formats._dis_reading import MARK, PARAGRAPH, join_children
 from discsum.formats._plain_text import lines_of
 from discsum.tree import Node, RSTTree
+from discsum.writing import BLANK_LINE
 
 # Deeper levels are not indented further, as the file of a right-branching tree would grow quadratically.
 _INDENTED_LEVELS = 40
@@ -17,13 +19,15 @@ _INDENTED_LEVELS = 40
 def dumps(document: Document, *, brackets: bool = False) -> str:
     """Return the document's tree as a dis file; with `brackets`, round brackets in texts are `-LRB-` and `-RRB-`.
 
+    EDUs before a blank line end with `<P>`.
+
     Raises:
         InputError: No tree, or one that the format cannot hold.
     """
     tree, texts = lines_of(document, "dis", one_word=True)
     if brackets:
         texts = [text.replace("(", "-LRB-").replace(")", "-RRB-") for text in texts]
-    children = _children(tree)
+    children, ends = _children(tree), _paragraph_ends(document)
     lines: list[str] = []
     # A stack of EDUs, nodes (`edus` plus their index) and closing brackets (-1), with role, relation and depth.
     stack: list[tuple[int, str, str, int]] = [(tree.edus if tree.nodes else 0, "Root", "", 0)]
@@ -34,7 +38,7 @@ def dumps(document: Document, *, brackets: bool = False) -> str:
         if index < 0:
             lines.append(f"{indent})")
         elif index < tree.edus:
-            text = MARK.sub("\\1\u2060\\2\\3", texts[index])
+            text = MARK.sub("\\1\u2060\\2\\3", texts[index]) + (PARAGRAPH if index in ends else "")
             lines.append(f"{indent}( {role} (leaf {index + 1}){to_parent} (text _!{text}_!) )")
         else:
             node = tree.nodes[index - tree.edus]
@@ -42,6 +46,12 @@ def dumps(document: Document, *, brackets: bool = False) -> str:
             stack.append((-1, "", "", depth))
             stack += [(*child, depth + 1) for child in reversed(children[index])]
     return "\n".join(lines) + "\n"
+
+
+def _paragraph_ends(document: Document) -> set[int]:
+    """Return the EDUs that a blank line follows."""
+    both = pairwise(document.edus)
+    return {index for index, (one, other) in enumerate(both) if BLANK_LINE.search(document.text, one.end, other.start)}
 
 
 def _children(tree: RSTTree) -> dict[int, list[tuple[int, str, str]]]:

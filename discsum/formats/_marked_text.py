@@ -50,7 +50,10 @@ def marked_text(document: Document, summary: Summary | None = None) -> str:
 
 def heat(scores: Sequence[float]) -> list[int]:
     """Return the step of the colour scale of each score, linear from the least to the greatest."""
-    values = np.nan_to_num(np.asarray(scores, dtype=np.float64), posinf=0.0, neginf=0.0)
+    values = np.asarray(scores, dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    least, greatest = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    values = np.nan_to_num(values, nan=least, posinf=greatest, neginf=least)
     if not len(values) or np.ptp(values) == 0:
         return [0] * len(values)
     steps = (values - values.min()) / np.ptp(values) * LEVELS

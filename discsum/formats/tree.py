@@ -37,14 +37,13 @@ def to_text(document: Document, width: int | None = None) -> str:
     tree = document.tree
     if tree is None:
         raise InputError(f"{document.id or 'document'}: expected a discourse tree, got none; is the text empty?")
-    # Control characters in a text must not reach the terminal.
-    texts = [_CONTROL.sub("\ufffd", " ".join(text.split())) for text in document.edu_texts]
+    texts = [_shown(text) for text in document.edu_texts]
     lines: list[str] = []
     # A stack: a child, the prefix of its line, and the prefix of the lines below it.
     stack = [(_Child(tree.edus if tree.nodes else 0), "", "")]
     while stack:
         child, prefix, below = stack.pop()
-        label = f"{child.role} {child.relation}".strip()
+        label = _shown(f"{child.role} {child.relation}")
         head = f"{prefix}[{label}]" if label else ""
         if child.place < tree.edus:
             text = texts[child.place]
@@ -81,6 +80,11 @@ def _flat_children(tree: RSTTree, index: int) -> list[_Child]:
 
 def _nucleus_relation(node: Node) -> str:
     return node.relation if node.nuclearity == "NN" else ""
+
+
+def _shown(text: str) -> str:
+    """Return a text on one line; control characters must not reach the terminal."""
+    return _CONTROL.sub("\ufffd", " ".join(text.split()))
 
 
 FORMATS.register("tree", Format(to_text, suffix=".txt"))

@@ -114,7 +114,8 @@ def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
     path = Path(name_or_path)
     if not path.is_file():
         path = _files().get(name_or_path, _FOLDER / FOLDER / FILE)
-    content = _content(path) if path.name != FILE else row_table().recipes().get(name_or_path)
+    table = path == _FOLDER / FOLDER / FILE
+    content = row_table().recipes().get(name_or_path) if table else _content(path)
     if content is None:
         near = suggestion(name_or_path, names())
         shown = ", ".join(dict.fromkeys(name if "/" not in name else f"{name.split('/')[0]}/..." for name in names()))

@@ -43,6 +43,7 @@ def test_paragraphs(end):
     assert document.text == "The mill stood still\n\nbecause the river (the old one) was dry."
     assert document.sentence_texts == ("The mill stood still", "because the river (the old one) was dry.")
     assert document.layout[0] == "heading"
+    assert load(document.to_dis(), "dis").text == document.text
     whole = load(ONE.format(span="1 2", end=""), "dis")
     assert (len(whole.sentences), whole.text.count("\n")) == (1, 0)
 

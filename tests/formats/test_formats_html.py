@@ -1,4 +1,5 @@
 import json
+import math
 import re
 from base64 import b64decode, b64encode
 from dataclasses import replace
@@ -254,6 +255,7 @@ def test_the_scale_goes_from_the_least_to_the_greatest(scores):
 def test_scale():
     assert heat([0.0, 0.5, 1.0, 0.25]) == [0, 5, 9, 2]
     assert heat([3.0, 3.0]) == [0, 0]
+    assert heat([-3.0, -1.0, -math.inf, math.inf, math.nan]) == [0, 9, 0, 9, 0]
 
 
 def test_the_list_of_pages_is_escaped():
