@@ -85,6 +85,14 @@ def test_a_model_in_half_precision_is_trained_in_float32(begun, data, parser_fol
     assert {parameter.dtype for parameter in run.task.network.parameters()} == {torch.float32}
 
 
+def test_no_layer_is_dropped(begun, data, parser_folder, tmp_path):
+    folder = shutil.copytree(begun.folder / "best", tmp_path / "dropping")
+    path = folder / CONFIG
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder_layerdrop": 0.9, "decoder_layerdrop": 0.9}))
+    run = trainer(data, parser_folder, tmp_path / "run", model=str(folder))
+    assert {module.layerdrop for module in run.task.network.modules() if hasattr(module, "layerdrop")} == {0.0}
+
+
 def test_sizes_of_a_model_that_is_trained_further(begun, data, parser_folder, tmp_path):
     best, sizes = str(begun.folder / "best"), content(parser_folder)["scratch"]
     message = f"scratch.dropout: expected 0.1, which {best} was trained with, got 0.3"
