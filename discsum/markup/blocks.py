@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from discsum.extras import needs
@@ -29,6 +30,8 @@ DROPPED = {
 }
 # Marks a meaningful line break, since line breaks in HTML text mean nothing.
 _BREAK = "\x00"
+# Words of a cell of a table, at most; with more, in several paragraphs, the table is for layout.
+CELL_WORDS = 40
 # What stands for the start of an element.
 _OPENING = {"br": _BREAK, "q": "“"}
 _FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
@@ -175,9 +178,9 @@ class _Writer:
         if self._rows or self._row is None:
             return
         cells, self._row = self._row, None
-        if len(cells) == 1:
-            # A single cell is not written as a row, because pages use such tables for layout.
-            for block in cells[0].split(2 * _BREAK):
+        if len(cells) == 1 or any(map(_is_layout, cells)):
+            # Pages use tables of one cell, or with whole articles in their cells, for layout.
+            for block in chain.from_iterable(cell.split(2 * _BREAK) for cell in cells):
                 if text := _lines(block, "\n"):
                     self._block(text)
         elif any(found := [_lines(cell, " ") for cell in cells]):
@@ -187,6 +190,12 @@ class _Writer:
             else:
                 self._block(row)
             self._in_table = True
+
+
+def _is_layout(cell: str) -> bool:
+    """Return whether a cell holds several paragraphs of prose."""
+    paragraphs = [words for block in cell.split(2 * _BREAK) if (words := block.split())]
+    return len(paragraphs) > 1 and sum(map(len, paragraphs)) > CELL_WORDS
 
 
 def _lines(text: str, separator: str) -> str:

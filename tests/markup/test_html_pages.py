@@ -229,3 +229,6 @@ def test_a_page_that_is_laid_out_with_one_cell_keeps_its_paragraphs():
     assert blocks(page) == ["The ferry broke down.", "It was\nold.", "Nobody came."]
     page = parse(f"<html><body><table><tr><td>{cell}</td><td>07:10</td></tr></table></body></html>")
     assert blocks(page) == ["| The ferry broke down. It was old. Nobody came. | 07:10 |"]
+    article = f"<h2>The ferry</h2><p>{'It was old. ' * 15}</p><p>Nobody came.</p>"
+    page = parse(f"<html><body><table><tr><td>Home News</td><td>{article}</td></tr></table></body></html>")
+    assert blocks(page) == ["Home News", "The ferry", " ".join(["It was old."] * 15), "Nobody came."]
