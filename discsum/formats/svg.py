@@ -39,6 +39,7 @@ NARROW, WIDE, CAPITAL = 6.9, 13.2, 9.2
 
 _STYLE = """
 text { font-family: Helvetica, Arial, "DejaVu Sans", sans-serif; font-size: 13px; fill: #1c2733 }
+text { unicode-bidi: plaintext }
 .number { font-size: 10px; fill: #7b8794; text-anchor: end }
 .minor { fill: #52606d }
 .relation { font-size: 10.5px; paint-order: stroke; stroke: #ffffff; stroke-width: 3px }
@@ -231,6 +232,8 @@ def _width(text: str) -> float:
 
 @cache
 def _character_width(character: str) -> float:
+    if unicodedata.category(character).startswith("M"):
+        return 0.0
     if unicodedata.east_asian_width(character) in "WF":
         return WIDE
     return CAPITAL if character.isupper() else NARROW

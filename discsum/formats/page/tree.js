@@ -145,7 +145,9 @@ if (tree) {
     const x = textX(edu);
     const group = make("g", { class: "folded", "data-node": place - count });
     const words = edusText[head[place]];
-    const shown = words.length > LABEL ? `${words.slice(0, LABEL).trimEnd()}…` : words;
+    // By characters: a cut inside one of two code units, such as an emoji, would show a replacement character.
+    const letters = [...words];
+    const shown = letters.length > LABEL ? `${letters.slice(0, LABEL).join("").trimEnd()}…` : words;
     group.append(
       make("path", { class: "leader", d: `M${nodeX(place)} ${y + LINE / 2}H${x - 28}` }),
       make("text", { class: "number", x: x - 7, y: y + LINE - 4.5 }, `${edu + 1}`),
