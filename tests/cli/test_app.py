@@ -129,8 +129,7 @@ def test_a_reader_that_has_seen_enough(tmp_path):
         (
             ["no-such-recipe"],
             "one of coarse-to-fine/..., faster-encoders/..., manakul2021/..., news-edu, news-sentence, "
-            "news-sentence-first, parser, "
-            "parser-gum, parser-gum-first, parser-gum-large, parser-gum-open, small-bart/..., "
+            "parser, parser-gum, parser-gum-first, parser-gum-large, parser-gum-open, small-bart/..., "
             "small-coarse-to-fine/..., small-faster-encoders/..., xiao2020/..., got 'no-such-recipe'",
         ),
         (["parser-gum", "kind=cake"], "parser-gum: kind: expected one of parser, extractive, abstractive, got 'cake'"),

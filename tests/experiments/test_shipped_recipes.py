@@ -238,10 +238,13 @@ def test_the_documentation_has_the_licence_of_every_genre():
     assert f"and of {unstated} the licence is not stated" in text
 
 
-def test_both_summarizers_learn_from_the_same_articles():
-    edu, sentence = read_recipe("news-edu"), read_recipe("news-sentence-first")
+def test_the_summarizer_of_edus_continues_that_of_sentences():
+    edu, sentence = read_recipe("news-edu"), read_recipe("news-sentence")
+    assert edu["start"] == sentence["name"]
+    assert all(source in sentence["train"] for source in edu["train"])
     changed = {key for key in edu.keys() | sentence.keys() if edu.get(key) != sentence.get(key)}
-    assert changed == {"name", "unit", "units", "read_units", "redundancy", "brevity"}
+    rules = {"redundancy", "brevity"}
+    assert changed == {"name", "unit", "units", "read_units", "start", "train", "encoder_learning_rate", *rules}
 
 
 def test_a_row_has_the_fields_of_its_unit_setting_and_head():
