@@ -98,7 +98,7 @@ def check_kept(model: str, given: Mapping[str, Any], default: Mapping[str, Any],
         if value not in (default[name], kept[name])
     ]
     if wrong:
-        raise InputError("; ".join(wrong) + "; set the model's own values")
+        raise InputError("; ".join(wrong))
 
 
 def under(group: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_a_model_may_be_sparse_as_well(first, inputs, tmp_path):
 
 def test_a_sparse_decoder_is_trained_above_blocks_with_borders(inputs):
     source = [{"path": "a"}]
-    recipe = AbstractiveRecipe.from_dict({"train": source, "validation": source, "selector": "mean_key"})
+    recipe = AbstractiveRecipe.from_dict({"train": source, "validation": source})
     model = sparsify(compress(make_bart(), "strided", borders="edus"))
     batch, extra = inputs.forward | {"labels": inputs.decoder}, {"layout": inputs.layout, "borders": inputs.layout}
     found = SparseFamily(model, None, "both").loss(recipe, batch, extra, 1.0, torch.zeros(2))
