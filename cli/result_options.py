@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -20,7 +21,7 @@ _OUTSIDE = {"inputs", "output", "resume", "report", "format", "json", "jsonl", "
 
 def result_options(context: typer.Context) -> str:
     """Return the signature of a command and of its options that differ from their defaults; models as `name@sha256`."""
-    given = {}
+    given: dict[str, Any] = {}
     for parameter in context.command.params:
         name, value = str(parameter.name), context.params.get(str(parameter.name))
         if name in _OUTSIDE or value in (None, "", [], ()) or value == parameter.get_default(context):

@@ -81,12 +81,12 @@ def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Co
         message = f"left out {left.total()} of {count} files, whose endings ({found}) are not among {expected}"
         warn(f"{path}: {message}", InputWarning, stacklevel=2)
     links = _links(path) if isinstance(path, Path) and path.is_dir() else []
-    for what, found, remedy in (
+    for what, linked, remedy in (
         ("folders", [link for link in links if link.is_dir()], "name the folders as inputs themselves"),
         ("nothing", [link for link in links if not link.exists()], "their files are missing"),
     ):
-        if found:
-            named = f"{found[0]}{f' and {len(found) - 1} more' if found[1:] else ''}"
+        if linked:
+            named = f"{linked[0]}{f' and {len(linked) - 1} more' if linked[1:] else ''}"
             warn(f"{path}: left out links to {what} ({named}); {remedy}", InputWarning, stacklevel=2)
 
 

@@ -209,9 +209,9 @@ class Parser:
                 raise TypeError(f"text: expected str, got {type(text).__name__}")
         if not isinstance(sentences, str):
             _check_spans("sentences", f"{', '.join(SENTENCES)} or spans", sentences)
-        for given in () if edus is None else (edus,) if isinstance(edus, str) else edus:
-            if given is not None:
-                _check_spans("edus", "spans, or None for the parser's EDUs", given)
+        for own in (edus,) if isinstance(edus, str) else edus or ():
+            if own is not None:
+                _check_spans("edus", "spans, or None for the parser's EDUs", own)
         together = batches(texts, budget_of(self.network.device).texts)
         split = chain.from_iterable(split_texts(some, self.tokenizer) for some in together)
         for text, words, given in zip(texts, split, edus if edus is not None else [None] * len(texts), strict=True):
@@ -279,8 +279,10 @@ def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
 
 def _check_spans(name: str, expected: str, given: object) -> None:
     """Raise `TypeError` unless `given` are spans."""
-    whole = isinstance(given, str) or not isinstance(given, Sequence)
-    wrong = [given] if whole else [span for span in given if not isinstance(span, Span)]
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        wrong = [given]
+    else:
+        wrong = [span for span in given if not isinstance(span, Span)]
     if wrong:
         raise TypeError(f"{name}: expected {expected}, got {wrong[0]!r}")
 
