@@ -20,9 +20,7 @@ from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
 from discsum.data.tasks import shards_of
-from discsum.document import Document, Span
 from discsum.errors import InputError, InputWarning
-from discsum.tree import RSTTree
 
 TEXTS = {pair.id: (pair.text, pair.references[0]) for pair in small_pairs(0, 25)}
 ROWS = [
@@ -347,11 +345,3 @@ def test_footers_are_read_together(tmp_path, monkeypatch, unit):
     monkeypatch.setattr(divided_tables, "parquet_file", waiting)
     source = PairSource(str(folder))
     assert sum(len(shard.slices) for shard in divided(source, 1000, unit)) >= 3
-
-
-def test_ids_may_be_numbers_and_blank_references_are_left_out(tmp_path):
-    document = Document.from_spans("Rain fell.", [Span(0, 10)], [Span(0, 10)], RSTTree(1)).to_json()
-    row = document | {"id": 7, "references": ["", "It rained.", " "]}
-    (tmp_path / "news.jsonl").write_text(json.dumps(row))
-    (pair,) = PairSource(str(tmp_path / "news.jsonl")).pairs()
-    assert (pair.id, pair.references, pair.document.id) == ("7", ("It rained.",), "7")
