@@ -207,7 +207,7 @@ def _lines(text: str) -> list[Line]:
         after_other = bool(lines) and lines[-1].kind not in (BODY, kind)
         opens = row.meant and (kind not in (BODY, CODE) or after_other or marker is not None)
         content = row.start + (marker.end() if marker else 0)
-        is_turn = speaker is not None and marker is speaker and not re.match(rf"(?:{MAIL_HEADER})\s*:", row.text)
+        is_turn = speaker is not None and marker is speaker and not MAIL_HEADER.match(row.text)
         lines.append(Line(row.start, row.start + len(row.text), kind, content, is_turn, opens, row.blank))
     return lines
 

@@ -57,9 +57,10 @@ FURNITURE = re.compile(
 REFERENCES = re.compile(
     r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)\W*"
 )
-MAIL_HEADER = r"From|To|[Cc][Cc]|Bcc|Encl?\.?|Subject|Date|Sent|Reply-To|R[Ee]|Fwd|Attachments?"
+MAIL_FIELD = r"From|To|[Cc][Cc]|Bcc|Encl?\.?|Subject|Date|Sent|Reply-To|R[Ee]|Fwd|Attachments?"
+MAIL_HEADER = re.compile(rf"(?:{MAIL_FIELD})\s*:")
 HEADER = re.compile(
-    rf"(?:{MAIL_HEADER}|Location|Venue|Time|Where|When|"
+    rf"(?:{MAIL_FIELD}|Location|Venue|Time|Where|When|"
     r"Next meeting|Attendees|Present|Apologies|Chair|Tags|Keywords|Serves|Servings|Prep time|Cook time)\s*:\s"
 )
 BYLINE_LINE = re.compile(

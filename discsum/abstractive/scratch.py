@@ -15,8 +15,8 @@ from discsum.recipes.fields import Checked, Count, Dropout, about
 # In the order of BART's own vocabulary.
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 BEGIN, PAD, END = 0, 1, 2
-# The field of a model's configuration that has each size.
-SIZES = {
+# Fields of a model's configuration by field of a recipe; encoder and decoder have the same sizes.
+CONFIG_FIELDS = {
     "width": "d_model",
     "layers": "encoder_layers",
     "heads": "encoder_attention_heads",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding
 
 # Maximum number of tokens of a summary by a model without a default: that of transformers.
-TOKENS = 20
+DEFAULT_TOKENS = 20
 
 
 @dataclass(frozen=True)
@@ -228,22 +228,22 @@ class AbstractiveSummarizer:
         return length if tokens is None else int(tokens) + 1
 
     def _limited(self, generation: dict[str, Any]) -> dict[str, Any]:
-        """Return the options with a maximum of `TOKENS` tokens if neither they nor the model have one; warn then."""
+        """Return the options with a limit of `DEFAULT_TOKENS` if neither they nor the model have one; warn then."""
         if generation.get("max_new_tokens") is not None or self._default_length(generation) is not None:
             return generation
         warnings.warn(
             f"{self.name}: expected max_new_tokens (--max-tokens), as the model has no default length; summaries end "
-            f"after {TOKENS} tokens",
+            f"after {DEFAULT_TOKENS} tokens",
             InputWarning,
             stacklevel=4,
         )
-        return generation | {"max_new_tokens": TOKENS}
+        return generation | {"max_new_tokens": DEFAULT_TOKENS}
 
     def _check_lengths(self, generation: dict[str, Any]) -> None:
         most, least = generation.get("max_new_tokens"), generation.get("min_new_tokens")
         # The start token takes one position.
         limit = None if self.target_positions is None else self.target_positions - 1
-        default = self._default_length(generation) or TOKENS + 1
+        default = self._default_length(generation) or DEFAULT_TOKENS + 1
         if most is None and least is not None and least >= default:
             raise InputError(
                 f"min_new_tokens (--min-tokens): expected fewer than {default}, where {self.name} stops by default, "

@@ -94,10 +94,12 @@ class ILP(RootedSubtree):
         if result.status != 0:
             warn(f"{document.id or 'document'}: the integer program: {result.message}", InputWarning, stacklevel=2)
         chosen = root if result.x is None else np.flatnonzero(result.x[:nodes] > 0.5).tolist()
-        return _without_idle_leaves(chosen, subtrees.heads, [covered[word] for word in words if weight[word] > 0])
+        return _without_redundant_leaves(chosen, subtrees.heads, [covered[word] for word in words if weight[word] > 0])
 
 
-def _without_idle_leaves(chosen: Sequence[int], heads: NDArray[np.int64], covered: Sequence[set[int]]) -> list[int]:
+def _without_redundant_leaves(
+    chosen: Sequence[int], heads: NDArray[np.int64], covered: Sequence[set[int]]
+) -> list[int]:
     """Return the chosen nodes without the leaves that add no word, last ones first; the root stays.
 
     The solver is free to add such nodes while the budget allows. `covered` has the nodes of each word.

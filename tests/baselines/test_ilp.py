@@ -52,7 +52,7 @@ def best(units, heads, capacity, scores=None):
 
 @settings(max_examples=25)
 @given(edus=st.integers(1, 9), seed=st.integers(0, 10**4), capacity=st.integers(1, 20))
-def test_it_covers_most_of_what_fits_with_no_idle_leaf(edus, seed, capacity):
+def test_it_covers_most_of_what_fits_without_redundant_leaves(edus, seed, capacity):
     document, units = text_of(edus, seed)
     heads = edu_heads(document.tree)
     scorer = baseline("ilp")

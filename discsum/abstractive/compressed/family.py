@@ -18,6 +18,7 @@ from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import check_kept, under
+from discsum.abstractive.scratch import CONFIG_FIELDS
 from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer, unknown_id
 from discsum.document import Document
 from discsum.errors import InputError
@@ -26,16 +27,8 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding
 
 SPECIAL = ("pad", "bos", "eos")
-# Fields of the model's configuration by field of a recipe's network; encoder and decoder have the same sizes.
-SIZES = {
-    "width": "d_model",
-    "layers": "encoder_layers",
-    "heads": "encoder_attention_heads",
-    "inner": "encoder_ffn_dim",
-    "positions": "max_position_embeddings",
-    "position_base": "position_base",
-    "dropout": "dropout",
-}
+# Fields of the model's configuration by field of a recipe's network.
+NETWORK_FIELDS = CONFIG_FIELDS | {"position_base": "position_base"}
 # For a model card.
 READ = {
     "conv": "reads one convolved key and value for every {kernel} tokens",
@@ -145,7 +138,7 @@ class CompressedFamily(Family[CompressedRecipe]):
         if recipe.model is not None:
             family = cls.load(recipe.model, device=device)
             network = recipe.network.to_dict()
-            kept = {name: getattr(family.model.config, SIZES[name]) for name in network}
+            kept = {name: getattr(family.model.config, NETWORK_FIELDS[name]) for name in network}
             check_kept(recipe.model, *(under("network", one) for one in (network, Network().to_dict(), kept)))
             check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
             if family.encoder is None and recipe.encoder is not None:

@@ -14,7 +14,7 @@ from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.recipe import check_kept, under
-from discsum.abstractive.scratch import SIZES, Scratch, make_model, make_tokenizer
+from discsum.abstractive.scratch import CONFIG_FIELDS, Scratch, make_model, make_tokenizer
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
@@ -157,7 +157,7 @@ class SparseFamily(Family[SparseRecipe]):
         )
         family.model.sparse.r = r
         # Models of other families have other names for some sizes.
-        kept = {size: getattr(family.model.config, field, None) for size, field in SIZES.items()}
+        kept = {size: getattr(family.model.config, field, None) for size, field in CONFIG_FIELDS.items()}
         sizes = [size for size, value in kept.items() if value is not None]
         given, default = ({size: getattr(one, size) for size in sizes} for one in (recipe.scratch, Scratch()))
         check_kept(name, *(under("scratch", one) for one in (given, default, kept)))
