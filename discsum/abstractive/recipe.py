@@ -70,6 +70,11 @@ class AbstractiveRecipe(RunRecipe):
         made: Any = family_class(data.get("family", DEFAULT)).recipe_type.from_dict(data)
         return made  # type: ignore[no-any-return]
 
+    def without_effect(self) -> list[str]:
+        """Return a line for each field that is set but has no effect beside the others."""
+        found = super().without_effect()
+        return found + (self.unused("betas", why="with the optimizer sgd") if self.optimizer == "sgd" else [])
+
     def beyond(self, positions: int, name: str) -> list[str]:
         """Return a problem for each token limit above the `positions` of a new model, which the field `name` sets."""
         limits = {"source_tokens": self.source_tokens, "target_tokens": self.target_tokens}

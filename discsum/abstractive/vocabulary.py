@@ -76,8 +76,14 @@ def check_words(model: str, vocabulary: int, tokenizer: Any, *, lowercase: bool)
     normalizer = tokenizer.backend_tokenizer.normalizer
     lowercased = normalizer is not None and normalizer.normalize_str("A") == "a"
     check_kept(model, {"lowercase": lowercase}, {"lowercase": LOWERCASE}, {"lowercase": lowercased})
-    if vocabulary != WORDS and vocabulary < len(tokenizer):
-        raise InputError(f"vocabulary: expected at least the {len(tokenizer)} words of {model}, got {vocabulary}")
+    if vocabulary != WORDS:
+        check_size(model, "vocabulary", vocabulary, tokenizer)
+
+
+def check_size(model: str, field: str, vocabulary: int, tokenizer: Any) -> None:
+    """Raise `InputError` if a recipe's field asks for fewer words than the tokenizer of `model` has."""
+    if vocabulary < len(tokenizer):
+        raise InputError(f"{field}: expected at least the {len(tokenizer)} words of {model}, got {vocabulary}")
 
 
 def read_vectors(path: Path, words: dict[str, int], size: int) -> tuple[Tensor, Tensor]:

@@ -160,6 +160,8 @@ def _documents(
         if is_main_process() and not (folder / LAST).is_file():
             check_sources(recipe, data)
             check()
+            for line in recipe.without_effect():
+                warnings.warn(line, InputWarning, stacklevel=2)
         train, validation = read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
     # Checked again because rows may have failed.
     check_sample(recipe, len(train))

@@ -82,6 +82,15 @@ class Checked:
         """Return the problems of the combination of fields, each as `field: expected ..., got ...`."""
         return []
 
+    def unused(self, *names: str, why: str) -> list[str]:
+        """Return a line for each of these fields that differs from its default, which has no effect, and why."""
+        defaults = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
+        return [
+            f"{name}: {shown(getattr(self, name))} has no effect {why}"
+            for name in names
+            if getattr(self, name) != defaults[name]
+        ]
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build an instance from the content of a YAML or JSON file; see `convert`."""

@@ -71,6 +71,10 @@ class RunRecipe(TrainingRecipe):
     parser: Annotated[str, about("Parser of sentences, EDUs and trees.")] = SHIPPED_PARSER
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 
+    def without_effect(self) -> list[str]:
+        """Return a line for each field that is set but has no effect beside the others, to be warned about."""
+        return self.unused("sample_seed", why="without sample") if self.sample is None else []
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""
         both = {"train": self.train, "validation": self.validation}

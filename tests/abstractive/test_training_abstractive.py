@@ -92,6 +92,9 @@ def test_sizes_of_a_model_that_is_trained_further(begun, data, parser_folder, tm
     message = f"scratch.dropout: expected 0.1, which {best} was trained with, got 0.3"
     with pytest.raises(InputError, match=re.escape(message)):
         trainer(data, parser_folder, tmp_path / "run", model=best, scratch=sizes | {"dropout": 0.3})
+    message = rf"^scratch\.vocabulary: expected at least the \d+ words of {re.escape(best)}, got 20$"
+    with pytest.raises(InputError, match=message):
+        trainer(data, parser_folder, tmp_path / "run", model=best, scratch=sizes | {"vocabulary": 20})
 
 
 @pytest.mark.parametrize("task", ["infill", "denoise"])

@@ -64,12 +64,15 @@ def test_rows_of_a_table_of_records_are_counted(discsum, recipe, tmp_path):
         assert (result.code, "train[0]: expected rows 0 to 3 of train.csv, got 2" in result.err) == (code, bool(code))
 
 
-def test_the_first_row_that_is_read_has_the_columns(discsum, recipe, tmp_path):
+def test_the_first_row_that_is_read_has_the_columns_and_vain_fields_warn(discsum, recipe, tmp_path):
     table = tmp_path / "train.jsonl"
     table.write_text('{"corpus": "six articles"}\n' + table.read_text())
     result = discsum("train", recipe, "train=[{path: train.jsonl}]", "-o", tmp_path / "none")
     assert (result.code, "expected a column article or text, got the columns corpus" in result.err) == (1, True)
-    assert discsum("train", recipe, "train=[{path: train.jsonl, first: 1}]", "-o", tmp_path / "run").code == 0
+    settings = ("train=[{path: train.jsonl, first: 1}]", "temperature=0.2")
+    result = discsum("train", recipe, *settings, "-o", tmp_path / "run")
+    warning = "discsum: temperature: 0.2 has no effect without the list-wise loss (listwise)\n"
+    assert (result.code, warning in result.err) == (0, True)
 
 
 def test_rows_that_failed_are_not_in_a_sample(discsum, recipe, tmp_path):

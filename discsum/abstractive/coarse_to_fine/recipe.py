@@ -107,6 +107,14 @@ class CoarseToFineRecipe(AbstractiveRecipe):
             )
         return found
 
+    def without_effect(self) -> list[str]:
+        """Return a line for each field that is set but has no effect beside the others."""
+        variant, found = self.network.variant, super().without_effect()
+        if variant not in (None, C2F):
+            rewards, why = self.reinforce, f"with the variant {variant}, which chooses no chunks"
+            found += [f"reinforce.{line}" for line in rewards.unused(*rewards.to_dict(), why=why)]
+        return found
+
     def soft_steps_of(self, variant: str) -> list[str]:
         """Return a problem if `pretrain` or `alternate` is set for a variant that always reads all chunks."""
         if variant == C2F or not (self.pretrain or self.alternate):

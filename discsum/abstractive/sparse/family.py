@@ -21,6 +21,7 @@ from discsum.abstractive.sparse.conversion import set_beta, sparsify
 from discsum.abstractive.sparse.folder import load_sparse, read_config
 from discsum.abstractive.sparse.recipe import SparseRecipe
 from discsum.abstractive.sparse.selectors import ALL, changed_options, check_options, sentence_encoders
+from discsum.abstractive.vocabulary import check_size
 from discsum.document import Document
 from discsum.errors import InputError
 
@@ -161,6 +162,8 @@ class SparseFamily(Family[SparseRecipe]):
         sizes = [size for size, value in kept.items() if value is not None]
         given, default = ({size: getattr(one, size) for size in sizes} for one in (recipe.scratch, Scratch()))
         check_kept(name, *(under("scratch", one) for one in (given, default, kept)))
+        if recipe.scratch.vocabulary != Scratch.vocabulary:
+            check_size(name, "scratch.vocabulary", recipe.scratch.vocabulary, family.tokenizer)
         return family
 
     @classmethod

@@ -50,6 +50,11 @@ class Objective(Checked):
         """Whether the mode needs a selector."""
         return self.integrated or self.mode == "kl"
 
+    def without_effect(self) -> list[str]:
+        """Return a line for each weight that is set but is not in the loss of the mode."""
+        used = {"gamma": self.mode == "sparsity", "weight": self.integrated, "temperature": self.selects}
+        return self.unused(*(name for name in used if not used[name]), why=f"in the mode {self.mode}")
+
 
 def step_loss(
     model: Any, inputs: dict[str, Tensor], layout: SentenceLayout, objective: Objective, r: int, ideal: Tensor

@@ -50,3 +50,7 @@ class SparseRecipe(AbstractiveRecipe):
         if self.task != "summarize" and self.beta is not None:
             found.append(f"beta: expected none for the task {self.task}, whose texts have no tree")
         return found + self.beyond(self.scratch.positions, "scratch.positions")
+
+    def without_effect(self) -> list[str]:
+        """Return a line for each field that is set but has no effect beside the others."""
+        return super().without_effect() + [f"objective.{line}" for line in self.objective.without_effect()]

@@ -96,6 +96,17 @@ class SummarizerRecipe(RunRecipe):
             )
         return found
 
+    def without_effect(self) -> list[str]:
+        """Return a line for each field that is set but has no effect beside the others."""
+        found = super().without_effect()
+        if self.encoder_layers == 0:
+            found += self.unused("encoder_learning_rate", why="without trained layers (encoder_layers)")
+        if self.listwise == 0:
+            found += self.unused("temperature", why="without the list-wise loss (listwise)")
+        if self.listwise == 1:
+            found += self.unused("positive_weight", why="without the loss on labels (listwise is 1)")
+        return found
+
     @property
     def summary_units(self) -> int:
         """Number of units of a summary."""

@@ -1,0 +1,52 @@
+"""Warnings about recipe fields that others switch off."""
+
+import pytest
+
+from discsum.abstractive.recipe import AbstractiveRecipe
+from discsum.experiments.training_runs import KINDS
+from discsum.recipes import names, read_recipe
+from discsum.summarizer.training.recipe import SummarizerRecipe
+
+RECIPES = {"extractive": SummarizerRecipe, "abstractive": AbstractiveRecipe}
+SOURCES = {"train": [{"path": "a.jsonl"}], "validation": [{"path": "b.jsonl"}]}
+TRAINED = [name for name in names() if read_recipe(name)["kind"] in RECIPES]
+
+
+def lines_of(content):
+    fields = {key: value for key, value in content.items() if key not in ("kind", "data", "name", "notes", "paper")}
+    return RECIPES[content["kind"]].from_dict(fields).without_effect()
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_shipped_recipes_set_no_field_in_vain(name):
+    assert lines_of(read_recipe(name)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "named"),
+    [
+        ("extractive", {"temperature": 0.2}, ["temperature"]),
+        ("extractive", {"temperature": 0.2, "listwise": 0.5}, []),
+        ("extractive", {"positive_weight": 2.0, "listwise": 1.0}, ["positive_weight"]),
+        ("extractive", {"encoder_learning_rate": 1e-4, "sample_seed": 3}, ["sample_seed", "encoder_learning_rate"]),
+        ("extractive", {"encoder_learning_rate": 1e-4, "encoder_layers": 1}, []),
+        ("abstractive", {"optimizer": "sgd", "betas": [0.9, 0.98]}, ["betas"]),
+        ("abstractive", {"objective": {"gamma": 0.5, "weight": 1.0}}, ["objective.gamma", "objective.weight"]),
+        ("abstractive", {"objective": {"mode": "sparsity", "gamma": 0.5}}, []),
+        (
+            "abstractive",
+            {"family": "coarse_to_fine", "network": {"variant": "hier"}, "reinforce": {"scale": 1.0}},
+            ["reinforce.scale"],
+        ),
+        ("abstractive", {"family": "coarse_to_fine", "reinforce": {"scale": 1.0}}, []),
+    ],
+)
+def test_fields_without_effect_are_named(kind, given, named):
+    assert kind in KINDS
+    assert [line.split(":")[0] for line in lines_of({"kind": kind} | SOURCES | given)] == named
+
+
+def test_the_line_says_why():
+    assert lines_of({"kind": "extractive", "temperature": 0.2} | SOURCES) == [
+        "temperature: 0.2 has no effect without the list-wise loss (listwise)"
+    ]
