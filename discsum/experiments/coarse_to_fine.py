@@ -7,22 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
 from discsum.abstractive.analysis.chunk_maps import chunk_maps
 from discsum.abstractive.families import family_of
-from discsum.abstractive.family import IGNORED
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.encoding import encode_whole
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.experiments.blocks import parser_name
 from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of, summaries_of
 from discsum.experiments.report import HEADINGS
+from discsum.experiments.teacher_forcing import encoded_pairs, likelihood
 from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
@@ -132,7 +129,8 @@ def measure_chunks(
         figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "padding", "encoded", "chunks"))
         if name in writing:
             summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
-            nats, tokens = losses(summarizer, documents, [own[0] for own in targets])
+            batches = encoded_pairs(summarizer, documents, [own[0] for own in targets])
+            nats, tokens, _ = likelihood(summarizer.model, batches)
             vocabulary = summarizer.family.vocabulary
             maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]
             figures["entropy"] = float(np.mean(np.concatenate([one.entropies for one in maps])))
@@ -170,22 +168,6 @@ def _writes(name: str) -> bool:
     if family_of(name) != FAMILY:
         raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
     return True
-
-
-@torch.inference_mode()
-def losses(
-    summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return each target's mean negative log-probability per token in nats, and its number of tokens.
-
-    Both are `(documents,)`. Chunks are chosen as at test time; long documents are truncated.
-    """
-    nats, tokens = [], []
-    for document, target in zip(documents, targets, strict=True):
-        batch = encode_whole(summarizer.family, document, target).to(summarizer.model.device)
-        tokens.append(int((batch.inputs["labels"] != IGNORED).sum()))
-        nats.append(float(summarizer.model(**batch.inputs, **batch.extra).loss))
-    return np.array(nats), np.array(tokens)
 
 
 def extracted(name: str, documents: Sequence[Document]) -> tuple[list[str], Signature]:

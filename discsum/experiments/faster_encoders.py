@@ -5,24 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from discsum.abstractive.family import IGNORED
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
 from discsum.abstractive.recipe import SHORTEST
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.encoding import TextBatch, encode_whole
+from discsum.abstractive.training.encoding import TextBatch
 from discsum.data.pairs import Pair
-from discsum.document import Document
 from discsum.errors import InputError
 from discsum.experiments.blocks import parser_name
 from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of, summaries_of
 from discsum.experiments.report import HEADINGS
+from discsum.experiments.teacher_forcing import encoded_pairs, likelihood
 from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
@@ -117,10 +115,13 @@ def measure_encoders(
     for name in models:
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
         targets = [summarizer.family.target(pair.references[0]) for pair in pairs]
+        batches = encoded_pairs(summarizer, documents, targets)
+        learned = likelihood(summarizer.model, batches)
+        counts = learned.tokens.tolist()
         # Warm up, because a model's first passes are slower.
-        _teacher_forced(summarizer, documents[:1], targets[:1])
+        _training_speed(summarizer, batches[:1], counts[:1])
         summarizer.summarize(documents[:1], **generation.options)
-        learned = _teacher_forced(summarizer, documents, targets)
+        training = _training_speed(summarizer, batches, counts)
         started, written, tokens = time.perf_counter(), [], 0
         for place, document in enumerate(documents):
             (summary,) = summarizer.summarize([document], **generation.options)
@@ -138,35 +139,19 @@ def measure_encoders(
         }
         perplexity = compared[-1].perplexity
         assert perplexity is not None
-        rows.append(EncoderRow(name, learned.accuracy, perplexity, learned.speed, writing, by_metric))
+        accuracy = 100.0 * float(np.average(learned.accuracy, weights=learned.tokens))
+        rows.append(EncoderRow(name, accuracy, perplexity, training, writing, by_metric))
         summaries += summaries_of(name, pairs, written, scores["f"], compared[-1])
     return EncoderTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
 
 
-class _TeacherForced(NamedTuple):
-    """Accuracy in percent; nats per token and number of tokens of each target; training speed in tokens per second."""
-
-    accuracy: float
-    nats: NDArray[np.float64]
-    tokens: NDArray[np.int64]
-    speed: float
-
-
-def _teacher_forced(
-    summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]
-) -> _TeacherForced:
+def _training_speed(summarizer: AbstractiveSummarizer, batches: Sequence[TextBatch], tokens: Sequence[int]) -> float:
+    """Return the target tokens per second in training, from batches of one document and their `tokens`."""
     family, model = summarizer.family, summarizer.model
-    batches = [encode_whole(family, *both) for both in zip(documents, targets, strict=True)]
-    tokens = [int((batch.inputs["labels"] != IGNORED).sum()) for batch in batches]
-    recipe = _recipe(summarizer, max(tokens))
-    right, seconds = 0.0, 0.0
-    nats: list[float] = []
-    for place, (encoded, count) in enumerate(zip(batches, tokens, strict=True)):
+    recipe, seconds = _recipe(summarizer, max(tokens)), 0.0
+    model.train()
+    for place, encoded in enumerate(batches):
         batch = encoded.to(model.device)
-        entropy, accuracy = _scores(model, batch)
-        right += count * accuracy
-        nats.append(entropy)
-        model.train()
         started = time.perf_counter()
         # As at the end of a run, after any epochs of pretraining.
         family.begin_step(recipe, Step(place, float(recipe.epochs), 1.0))
@@ -176,24 +161,11 @@ def _teacher_forced(
             torch.cuda.synchronize()
         seconds += time.perf_counter() - started
         model.zero_grad()
-        model.eval()
-    return _TeacherForced(100.0 * right / sum(tokens), np.array(nats), np.array(tokens), sum(tokens) / seconds)
+    model.eval()
+    return sum(tokens) / seconds
 
 
 def _recipe(summarizer: AbstractiveSummarizer, tokens: int) -> Any:
     """Return a recipe with the defaults of a model's family, for targets of at most `tokens` tokens."""
     fields = {"train": [{"path": "train"}], "validation": [{"path": "validation"}], "model": summarizer.name}
     return summarizer.family.recipe_type.from_dict({**fields, "target_tokens": max(SHORTEST, tokens)})
-
-
-# Not `inference_mode`: a layout keeps tensors that the training step of the same batch needs.
-@torch.no_grad()
-def _scores(model: Any, batch: TextBatch) -> tuple[float, float]:
-    """Return the mean cross-entropy per label in nats, and the share of labels that are the most probable token."""
-    # Given labels, a model would compute its own loss.
-    given = {name: value for name, value in batch.inputs.items() if name != "labels"}
-    labels = batch.inputs["labels"]
-    counted = labels != IGNORED
-    logits, labels = model(**given, **batch.extra, use_cache=False).logits.float()[counted], labels[counted]
-    entropy = torch.nn.functional.cross_entropy(logits, labels)
-    return float(entropy), float((logits.argmax(dim=1) == labels).float().mean())

@@ -16,7 +16,8 @@ from discsum.abstractive.training.encoding import encode_whole
 from discsum.abstractive.vocabulary import make_word_tokenizer
 from discsum.data.pairs import Pair
 from discsum.errors import InputError, WeightsError
-from discsum.experiments.coarse_to_fine import highlights, losses, measure_chunks
+from discsum.experiments.coarse_to_fine import highlights, measure_chunks
+from discsum.experiments.teacher_forcing import encoded_pairs, likelihood
 from discsum.metrics.rouge import rouge
 
 SENTENCES = [["The old bridge broke."], ["Rain came for a week."], ["Nobody sold bread."]]
@@ -126,9 +127,13 @@ def test_wrong_systems_are_told_before_any_is_measured(summarizer, pair, parser,
     assert done == []
 
 
-def test_losses_by_the_definition(summarizer, pair):
+def likelihood_of(summarizer, documents, targets):
+    return likelihood(summarizer.model, encoded_pairs(summarizer, documents, targets))
+
+
+def test_the_likelihood_by_its_definition(summarizer, pair):
     target = "the bridge broke"
-    nats, tokens = losses(summarizer, [pair.document] * 2, [target, "rain"])
+    nats, tokens, accuracy = likelihood_of(summarizer, [pair.document] * 2, [target, "rain"])
     for place, text in enumerate((target, "rain")):
         encoding = summarizer.tokenizer(summarizer.family.texts([pair.document]), return_tensors="pt")
         inputs = summarizer.family.inputs([pair.document], encoding)
@@ -138,6 +143,7 @@ def test_losses_by_the_definition(summarizer, pair):
         logs = output.logits[0].log_softmax(1).gather(1, labels[0][:, None])[:, 0]
         assert nats[place] == pytest.approx(-logs.mean().item(), rel=1e-5)
         assert tokens[place] == len(logs)
+        assert accuracy[place] == pytest.approx((output.logits[0].argmax(1) == labels[0]).float().mean().item())
 
 
 def test_a_text_of_one_mark_is_read_to_its_end(summarizer):
@@ -159,8 +165,8 @@ def test_models_that_write_are_compared_by_their_losses(summarizer, pair, parser
     lead, two, apart = found.differences
     assert "nats" not in lead.figures and "nats" not in apart.figures
     targets = [highlights(pair)[0], highlights(other)[0]]
-    (own, tokens), (against, _) = (
-        losses(AbstractiveSummarizer.from_pretrained(folder), [pair.document] * 2, targets)
+    (own, tokens, _), (against, *_) = (
+        likelihood_of(AbstractiveSummarizer.from_pretrained(folder), [pair.document] * 2, targets)
         for folder in (folders[1], folders[0])
     )
     assert tokens[0] != tokens[1]
