@@ -19,7 +19,7 @@ from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.data.storage import Location, is_pattern, is_url, location
 from discsum.errors import DamagedError, InputError
-from discsum.recipes.sources import Source
+from discsum.recipes.sources import Rows, Source
 
 Report = Callable[[str], None]
 Row = TypeVar("Row", bound=Sized, covariant=True)
@@ -99,26 +99,44 @@ def check_folders(sources: Iterable[Source], data: Path, needs: ExampleNeeds[Any
             )
 
 
+def name_of(rows: Rows, data: Path) -> str:
+    """Return the name of a folder, table or Hugging Face dataset: paths below `data`, other names as they are."""
+    return rows.path if _is_elsewhere(rows) else str(data / rows.path)
+
+
 def path_of(source: Source, data: Path) -> Location:
     """Return where a dataset folder or table is: URLs as they are, paths relative to `data`."""
-    return location(source.path) if is_url(source.path) else data / source.path
+    return location(name_of(source, data))
+
+
+def pairs_of(source: Source, data: Path) -> PairSource:
+    """Return the texts with summaries of a source that is no dataset folder.
+
+    Raises:
+        InputError: No such file.
+    """
+    rows = PairSource(name_of(source, data), source.text_column, source.summary_column, COLUMNS)
+    path = Path(rows.name)
+    if not (_is_elsewhere(source) or path.exists() or is_pattern(path)):
+        raise InputError(
+            f"{path}: expected a dataset folder or a table, found neither; set data=FOLDER to the folder of "
+            f"{source.path}, or change the recipe's sources"
+        )
+    return rows
+
+
+def _is_elsewhere(rows: Rows) -> bool:
+    return rows.path.startswith(HUB) or is_url(rows.path)
 
 
 def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path, report: Report) -> Path:
     """Return the dataset folder for the rows of a table or Hugging Face dataset; make it first if there is none."""
-    elsewhere = source.path.startswith(HUB) or is_url(source.path)
-    name = source.path if elsewhere else str(data / source.path)
-    rows = PairSource(name, source.text_column, source.summary_column, COLUMNS)
-    path = Path(rows.name)
-    taken = {"first": source.first, "last": source.last}
+    rows = pairs_of(source, data)
     # Columns count only if the source names them, so that existing folders keep their names.
-    if elsewhere or path.exists() or is_pattern(path):
-        own = {field: value for field, value in rows.identity().items() if not field.endswith("_column")}
-        identity = own | taken | source.columns
-    else:
-        raise InputError(f"{path}: expected a dataset folder or a table, found neither")
+    own = {field: value for field, value in rows.identity().items() if not field.endswith("_column")}
+    identity = own | {"first": source.first, "last": source.last} | source.columns
     digest = hashlib.sha256(json.dumps([wanted.to_dict(), identity, makers(wanted)]).encode()).hexdigest()[:12]
-    folder = cache / f"{path.name.split('.')[0].translate(NO_LETTERS)}-{digest}"
+    folder = cache / f"{Path(rows.name).name.split('.')[0].translate(NO_LETTERS)}-{digest}"
     job = preprocess_job(rows.pairs(source.first, source.last), identity, folder, wanted)
     options = RunOptions(wait=True, report=lambda done: report(f"{source}: parsed {done}\r"), warn=report)
     try:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from discsum.constants import HUB
 from discsum.data.manifest import Manifest
-from discsum.data.pairs import PairSource
-from discsum.data.prepared import COLUMNS, is_dataset_folder, path_of
-from discsum.data.storage import is_pattern, is_url
+from discsum.data.prepared import is_dataset_folder, pairs_of, path_of
+from discsum.data.storage import is_url
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
 from discsum.training.recipe import RunRecipe
@@ -62,15 +60,7 @@ def _count(source: Source, data: Path, *, counted: bool) -> int | None:
     path = path_of(source, data)
     if is_dataset_folder(path):
         return Manifest.read(path).documents
-    elsewhere = source.path.startswith(HUB) or is_url(source.path)
-    rows = PairSource(
-        source.path if elsewhere else str(data / source.path), source.text_column, source.summary_column, COLUMNS
-    )
-    if not elsewhere and not Path(rows.name).exists() and not is_pattern(Path(rows.name)):
-        raise InputError(
-            f"{rows.name}: expected a dataset folder or a table, found neither; set data=FOLDER to the folder of "
-            f"{source.path}, or change the recipe's sources"
-        )
+    rows = pairs_of(source, data)
     # Raises for a table without the columns.
     next(iter(rows.pairs(source.first, source.first + 1)), None)
     if not (counted or source.first or source.last is not None):

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.locks import folder_lock
-from discsum.data.prepared import check_folders
-from discsum.data.storage import is_url
+from discsum.data.prepared import check_folders, name_of
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.source_checks import check_sample, check_sources
 from discsum.persistence import BEST
@@ -178,7 +177,7 @@ def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str)
 
 def _texts(data: Path, rows: Rows) -> list[str]:
     """Return the texts in a range of a table's rows, with or without summaries."""
-    texts, name = [], rows.path if is_url(rows.path) else str(data / rows.path)
+    texts, name = [], name_of(rows, data)
     for number, item in enumerate(islice(read_inputs([name], trees=False), rows.last)):
         # Also before the first row, because a table that cannot be read yields a single failure.
         if not isinstance(item, Item):
