@@ -192,7 +192,10 @@ Truncate = Annotated[
 Units = Annotated[
     int | None,
     typer.Option(
-        "--units", "-n", help="Units of the summary. Default: 3 sentences or 6 EDUs.", rich_help_panel=OF_SELECTION
+        "--units",
+        "-n",
+        help="Units of the summary. Default: 3 sentences or 6 EDUs; in extract, as the model was trained.",
+        rich_help_panel=OF_SELECTION,
     ),
 ]
 Layout = Annotated[
@@ -207,8 +210,8 @@ BlockTrigrams = Annotated[
     bool | None,
     typer.Option(
         "--block-trigrams/--no-block-trigrams",
-        help="Skip units that share a trigram with the summary; sequence-to-sequence models never repeat a trigram. "
-        "Default: as the model was trained.",
+        help="Skip units that share a trigram with the summary; sequence-to-sequence models never repeat a trigram "
+        "without a full stop. Default: as the model was trained.",
         rich_help_panel=OF_SELECTION,
     ),
 ]

@@ -90,7 +90,7 @@ def train(
     texts with summaries or from folders that discsum preprocess made. Parsed and encoded texts are cached in sibling
     folders for other runs. On several GPUs: accelerate launch -m discsum train.
 
-    Example: discsum train parser-gum-first data=gum seed=5 -o runs/parser-gum-5
+    Example: discsum train parser data=trees seed=5 -o runs/parser-5
     """
     from discsum.recipes import read_recipe
 
