@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.byte_order_marks import marked_encoding
 from discsum.constants import ROOTS
-from discsum.errors import FormatError, InputError, InputWarning
+from discsum.errors import FormatError, FormatWarning, InputError
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
@@ -144,7 +144,10 @@ def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = 
 
 
 def with_warnings(read: Callable[[], Document]) -> Document:
-    """Return the document that `read` returns, with the warnings that `read` issues added; they are issued as well."""
+    """Return the document that `read` returns, with the format warnings that are issued added; they are issued as well.
+
+    Warnings of other kinds may come from other threads.
+    """
     try:
         # `catch_warnings` changes the whole process: in two threads at once, one would restore the state of the other.
         with _CATCHING, warnings.catch_warnings(record=True) as caught:
@@ -153,7 +156,7 @@ def with_warnings(read: Callable[[], Document]) -> Document:
     finally:
         for one in caught:
             warnings.warn(one.message, stacklevel=3)
-    said = dict.fromkeys(str(one.message) for one in caught if isinstance(one.message, InputWarning))
+    said = dict.fromkeys(str(one.message) for one in caught if isinstance(one.message, FormatWarning))
     return replace(document, warnings=(*document.warnings, *said)) if said else document
 
 

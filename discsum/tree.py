@@ -154,6 +154,8 @@ class RSTTree:
         Raises:
             TreeError: An EDU, or no such node.
         """
+        if not self.nodes:
+            raise TreeError(f"expected a node, got {index} in a tree over one EDU, which has none")
         if not self.edus <= index < self.edus + len(self.nodes):
             raise TreeError(
                 f"expected a node from {self.edus} to {self.edus + len(self.nodes) - 1} ({self.edus} EDUs come first), "

@@ -46,5 +46,5 @@ def _states(lstm: nn.LSTM, name: str, pieces: Iterable[Tensor]) -> Iterator[Tens
     weights = [getattr(lstm, f"{kind}_{name}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
     hidden = cell = weights[1].new_zeros(1, 1, lstm.hidden_size)
     for piece in pieces:
-        found, hidden, cell = torch.lstm(piece[None], (hidden, cell), weights, True, 1, 0.0, False, False, True)
+        found, hidden, cell = torch.lstm(piece[None], (hidden, cell), weights, True, 1, 0.0, lstm.training, False, True)
         yield found[0]

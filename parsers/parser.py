@@ -212,6 +212,8 @@ class Parser:
         for own in (edus,) if isinstance(edus, str) else edus or ():
             if own is not None:
                 _check_spans("edus", "spans, or None for the parser's EDUs", own)
+        if edus is not None and len(edus) != len(texts):
+            raise InputError(f"edus: expected spans for each of {len(texts)} texts, got {len(edus)}")
         together = batches(texts, budget_of(self.network.device).texts)
         split = chain.from_iterable(split_texts(some, self.tokenizer) for some in together)
         for text, words, given in zip(texts, split, edus if edus is not None else [None] * len(texts), strict=True):

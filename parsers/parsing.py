@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from discsum.document import Document
+from discsum.document import Document, Span
+from discsum.errors import InputWarning
 from discsum.scoring import ParsedDocument
 from discsum.writing import single_line
 
@@ -54,15 +56,12 @@ def ensure_parsed(
     bare = [item for item in items if item.document is None]
     found: Iterator[Encoded] = iter(())
     if bare:
-        from discsum.parsers.segmenter import split_sentences
-
-        given = [split_sentences(item.text, "newline") for item in bare] if edus == "newline" else None
         texts, names = [item.text for item in bare], [item.id for item in bare]
-        found = iter(parser().encode(texts, sentences=sentences, edus=given, ids=names, keep=keep))
+        found = iter(parser().encode(texts, sentences=sentences, edus=_edus_of(texts, edus), ids=names, keep=keep))
     return [
         with_vectors(next(found), parser())
         if item.document is None
-        else _completed(item.document.with_id(item.id), parser, sentences, keep, checked)
+        else _completed(item.document.with_id(item.id), parser, sentences, edus, keep, checked)
         for item in items
     ]
 
@@ -79,8 +78,11 @@ def ensure_segmented(items: Sequence[Text], parser: Callable[[], Parser]) -> lis
 
 
 def split_lines(texts: Sequence[str], parser: Parser) -> list[str]:
-    """Return texts with one sentence per line, as ROUGE-Lsum expects."""
-    return ["\n".join(map(single_line, document.sentence_texts)) for document in parser.segment(texts)]
+    """Return texts with one sentence per line, as ROUGE-Lsum expects; no warning says that they are doubtful."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        documents = parser.segment(texts)
+    return ["\n".join(map(single_line, document.sentence_texts)) for document in documents]
 
 
 def with_vectors(encoded: Encoded, parser: Parser) -> ParsedDocument:
@@ -99,14 +101,23 @@ def encoding(item: ParsedDocument, parser: Parser, keep: Collection[str]) -> Enc
     return found
 
 
+def _edus_of(texts: Sequence[str], edus: str) -> list[Sequence[Span]] | None:
+    """Return the EDUs of texts with one EDU per line; None if the parser finds them."""
+    if edus != "newline":
+        return None
+    from discsum.parsers.segmenter import split_sentences
+
+    return [split_sentences(text, "newline") for text in texts]
+
+
 def _completed(
-    document: Document, parser: Callable[[], Parser], sentences: str, keep: Collection[str], checked: bool
+    document: Document, parser: Callable[[], Parser], sentences: str, edus: str, keep: Collection[str], checked: bool
 ) -> ParsedDocument:
     if document.tree is not None:
         known = parser().with_text_warnings(document) if checked else document
         return with_vectors(parser().vectors([known], keep)[0], parser()) if keep else ParsedDocument(known)
-    edus = [document.edus] if document.edus else None
+    units = [document.edus] if document.edus else _edus_of([document.text], edus)
     given = document.sentences or sentences
-    found = parser().encode([document.text], sentences=given, edus=edus, ids=[document.id], keep=keep)[0]
+    found = parser().encode([document.text], sentences=given, edus=units, ids=[document.id], keep=keep)[0]
     text_warnings = dict.fromkeys((*document.warnings, *found.document.warnings))
     return with_vectors(replace(found, document=replace(found.document, warnings=tuple(text_warnings))), parser())

@@ -66,7 +66,9 @@ class Reading:
         self._pooled = {"sentence": 0, "edu": 0, STATES: 0}
         self.vectors = {name: RowBuffer() for name in (*keep, EDGES)}
         self._given = np.array([span.start for span in known[0] or ()], dtype=np.int64)
-        openings = Layout(text).openings() if self.sentences.found else ()
+        # What follows the last subword, such as a line with nothing but a byte order mark, stays with the unit before.
+        last = int(words.ends[-1]) if len(words) else 0
+        openings = [one for one in Layout(text).openings() if one < last] if self.sentences.found else ()
         self._forced = first_subwords(words, [Span(offset, offset + 1) for offset in openings])
         # Which subwords begin a sentence.
         self._opens = np.zeros(len(words), dtype=bool)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -171,12 +173,16 @@ def split_sentences(text: str, splitter: str) -> list[Span]:
         return spans_from(text, [match.start() for match in _LINE.finditer(text)])
     if splitter != "nltk":
         raise InputError(f"expected sentences from one of {', '.join(SENTENCES)}, got {splitter!r}")
+    return spans_from(text, [start for start, _ in _punkt().span_tokenize(text)])
+
+
+@cache
+def _punkt() -> Any:
     from nltk.tokenize import PunktTokenizer
 
     try:
-        tokenizer = PunktTokenizer("english")
+        return PunktTokenizer("english")
     except LookupError as error:
         raise MissingExtraError(
             "NLTK's sentence model is not installed. Please run: python -m nltk.downloader punkt_tab"
         ) from error
-    return spans_from(text, [start for start, _ in tokenizer.span_tokenize(text)])

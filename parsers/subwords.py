@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 GAPS = ("none", "space", "newline", "blank line")
 CASES = ("lower", "capitalized", "upper", "digit", "other")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# White space that BERT's tokenizer deletes as control characters, which would join the words on both sides.
+_DELETED_SPACE = re.compile("[\v\f\x1c-\x1f\x85]")
 _BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
 # About how many characters are tokenized at once, which bounds memory.
 PIECE = 100_000
@@ -54,7 +56,8 @@ class Subwords:
 def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
     """Return the subwords of `text`; offsets count the characters of `text`.
 
-    Lone surrogates, which tokenizers refuse, are replaced by U+FFFD; that changes no offset.
+    Lone surrogates, which tokenizers refuse, are replaced by U+FFFD, and rare white space by spaces; that changes no
+    offset.
     """
     return next(split_texts([text], tokenizer))
 
@@ -62,7 +65,7 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
 def split_texts(texts: Iterable[str], tokenizer: Tokenizer) -> Iterator[Subwords]:
     """Yield the subwords of each text; up to `PIECE` characters are tokenized together, in threads of the tokenizer."""
     for some in _groups(texts):
-        plain = [_SURROGATE.sub("\ufffd", text) for text in some]
+        plain = [_DELETED_SPACE.sub(" ", _SURROGATE.sub("\ufffd", text)) for text in some]
         if len(some) == 1:
             # A single text gains nothing from a batch, and the tokenizer would warn if the process forked later.
             yield _joined(some[0], _pieces(plain[0], tokenizer), tokenizer)

@@ -36,6 +36,12 @@ def test_cards_have_the_recipe_that_trained_the_model(name):
     assert kind.from_dict(parse_yaml(text.partition("```yaml\n")[2].partition("```")[0], name)).seed == 1
 
 
+@pytest.mark.parametrize("rest", ["\u200b", "\ufeff", "\x1a", "\uf0b7"])
+def test_a_last_line_without_words_begins_no_unit(rest):
+    document = discsum.parse(f"Hello world.\n{rest}")
+    assert [one.start for one in document.sentences] == [one.start for one in document.edus] == [0]
+
+
 def test_a_summary_imports_no_compiler():
     code = (
         "import sys; from discsum.summarizer.extractive import ExtractiveSummarizer; "

@@ -57,6 +57,11 @@ def test_what_has_no_children(index):
         tree.children(index)
 
 
+def test_a_tree_over_one_edu_has_no_node():
+    with pytest.raises(TreeError, match="expected a node, got 0 in a tree over one EDU, which has none"):
+        RSTTree(1).children(0)
+
+
 def test_nodes_in_any_order():
     tree = random_tree(40, 3)
     assert RSTTree.from_unordered(40, reversed(tree.nodes)) == tree

@@ -41,7 +41,7 @@ def dumps(document: Document, *, erst: bool = False) -> str:
     Raises:
         InputError: No tree, or one that the format cannot hold.
     """
-    tree, texts = lines_of(document, "rs3", erst=erst)
+    tree, texts = lines_of(document, "rs4" if erst else "rs3", erst=erst)
     roots = [(edus, constituents(own, n_ary=True)) for edus, own in split_roots(tree)]
     satellite_labels, nucleus_labels = (
         {f"{group}-{name}" for group, names in relations.items() for name in names}

@@ -7,6 +7,7 @@ import tiny
 
 import discsum
 from discsum.data.inputs import Item
+from discsum.document import Document, Span
 from discsum.parsers.loading import MOST, _loaded, load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, ensure_segmented, split_lines
@@ -92,6 +93,14 @@ def test_texts_and_trees_in_their_order(parser, built):
     (encoded,) = ensure_parsed([items[1]], lambda: parser, keep=["edu"])
     assert encoded.vectors[parser.fingerprint].document == tree.with_id("b")
     assert len(built) == 1
+
+
+def test_lines_are_edus_of_documents_that_have_sentences_only(parser):
+    text = "The mill broke\nand rain came."
+    document = Document.from_spans(text, [Span(0, len(text))], [], None)
+    (found,) = ensure_parsed([Item("a", "", text, document)], lambda: parser, edus="newline")
+    assert found.document.edu_texts == ("The mill broke", "and rain came.")
+    assert found.document.sentences == document.sentences
 
 
 def test_trees_need_no_parser(parser):

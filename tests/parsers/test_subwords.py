@@ -69,6 +69,13 @@ def test_gaps(between, gap, tokenizer):
     assert described(f"!{between}!", tokenizer)[1] == ("!", gap, "other", True)
 
 
+@pytest.mark.parametrize("between", ["\v", "\f", "\x1c", "\x1f", "\x85", "\u2028"])
+def test_all_white_space_ends_a_word(between, tokenizer):
+    words = split_subwords(f"mill{between}wheel", tokenizer)
+    assert [*zip(words.starts.tolist(), words.ends.tolist(), strict=True)] == [(0, 4), (5, 10)]
+    assert words.opens.tolist() == [True, True]
+
+
 def test_case_of_a_whole_word(tokenizer):
     assert [row[2] for row in described("MILL Mill mill A", tokenizer)] == [
         "upper",

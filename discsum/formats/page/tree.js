@@ -27,7 +27,7 @@ if (tree) {
     const [, kind, index] = item.markup.match(/ data-(edu|node)="(\d+)"/) ?? [];
     item.place = kind ? +index + (kind === "node" ? count : 0) : -1;
     item.isPath = item.markup.startsWith("<path");
-    if (!item.isPath && !item.markup.includes(' class="number"')) texts[item.place].push(item);
+    if (!item.isPath && !item.markup.startsWith('<text class="number"')) texts[item.place].push(item);
   }
 
   function made(list) {
