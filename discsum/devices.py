@@ -29,8 +29,9 @@ def check_device(name: str) -> None:
     import torch
 
     try:
-        torch.ones(1, device=name).item()
-    except (RuntimeError, AssertionError, ImportError) as error:
+        # Running sums are in double precision, which Apple's GPUs do not have.
+        torch.ones(1, device=name, dtype=torch.float64).item()
+    except (RuntimeError, AssertionError, ImportError, TypeError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(
             f"device (--device): expected a device that torch can use here, such as cpu, got {name!r} ({reason})"
@@ -52,8 +53,7 @@ def check_precision(name: str, device: str) -> None:
     kind, reason = getattr(torch, PRECISIONS[name]), ""
     if device.startswith("cuda") and kind is torch.bfloat16:
         with torch.cuda.device(device):
-            # Older GPUs only emulate it, which is slower than float32.
-            reason = "" if torch.cuda.is_bf16_supported(including_emulation=False) else "this GPU has no bfloat16"
+            reason = "" if has_fast_bfloat16(torch.device(device)) else "this GPU has no bfloat16"
     if not reason:
         try:
             values = torch.ones(1, 2, 8, 8, device=device, dtype=kind)
@@ -67,9 +67,11 @@ def check_precision(name: str, device: str) -> None:
 
 
 def has_fast_bfloat16(device: torch.device) -> bool:
-    """Return whether bfloat16 is fast on a device: on a CPU without its instructions, it is far slower than float32."""
+    """Return whether bfloat16 is fast on a device: processors and GPUs that emulate it are slower than in float32."""
     import torch
 
+    if device.type == "cuda":
+        return torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
     if device.type != "cpu":
         return True
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discsum.constants import PARSER_KIND
 from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
 from discsum.json_objects import read_object
@@ -97,6 +98,16 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
             got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
         raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}")
     return config
+
+
+def language_line(parser: str) -> str:
+    """Return the line of a model card's header for the language of a parser; empty if the parser names none.
+
+    Raises:
+        WeightsError: As in `read_config`.
+    """
+    language = read_config(parser, PARSER_KIND).get("language")
+    return f"language: {language}\n" if language else ""
 
 
 def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:

@@ -53,7 +53,10 @@ def test_bfloat16_needs_its_instructions_on_a_processor(instructions, monkeypatc
     for name in ("avx512_bf16", "amx_tile"):
         monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda name=name: name in instructions)
     assert has_fast_bfloat16(torch.device("cpu")) == bool(instructions)
-    assert has_fast_bfloat16(torch.device("cuda"))
+    for native in (True, False):
+        monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+        monkeypatch.setattr("torch.cuda.is_bf16_supported", lambda including_emulation, native=native: native)
+        assert has_fast_bfloat16(torch.device("cuda")) == native
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     assert not has_fast_bfloat16(torch.device("cpu"))
 

@@ -85,7 +85,7 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
         raise InputError(f"expected the recipe's fields {' and '.join(missing)}, got none; add {given}")
     content.pop("kind", None)
     # YAML reads a folder named 2 as a number.
-    return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", ""))
+    return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", None) or "")
 
 
 def _files() -> dict[str, Path]:

@@ -196,7 +196,10 @@ class TrainingLoop:
                     losses[name] = losses.get(name, 0.0) + value
                 if not np.isfinite(losses[LOSS]):
                     names = ", ".join(self.task.train.ids(whole[place]))
-                    raise DiscsumError(f"step {step.number + 1}: the loss is {losses[LOSS]} on {names}")
+                    raise DiscsumError(
+                        f"step {step.number + 1}: the loss is {losses[LOSS]} on {names}; expected a number: check "
+                        "these documents, or lower learning_rate"
+                    )
                 processes.backward(found[LOSS])
         return losses
 
@@ -208,7 +211,9 @@ class TrainingLoop:
             parts = {name: value for name, value in means.items() if name != LOSS}
             entry = LogEntry(steps, means[LOSS], task.validate(), parts)
             if not all(np.isfinite(value) for value in entry.validation.values()):
-                raise DiscsumError(f"step {steps}: the validation gave {entry.validation}")
+                raise DiscsumError(
+                    f"step {steps}: the validation gave {entry.validation}, expected numbers; lower learning_rate"
+                )
             if all(task.selection_score(entry) > task.selection_score(earlier) for earlier in self.log):
                 self._weights.stage(task.save, lambda: task.card([*self.log, entry], entry))
         return entry

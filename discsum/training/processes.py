@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from discsum.devices import has_fast_bfloat16
 from discsum.extras import needs
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def local_main_first() -> Iterator[None]:
 def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     """Return the accelerator that distributes a network over processes and devices.
 
-    `bf16` selects bfloat16 on a GPU that supports it and overrides the launcher. Set `unused_parameters` if some
-    parameters have no gradient in some steps.
+    `bf16` selects bfloat16 on a GPU that has it and overrides the launcher; without it, training is in float32. Set
+    `unused_parameters` if some parameters have no gradient in some steps.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
@@ -49,10 +50,11 @@ def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     with needs("accelerate"):
         from accelerate import Accelerator, DistributedDataParallelKwargs
     _import_before_group()
-    able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    able = bf16 and has_fast_bfloat16(torch.device("cuda"))
     # None leaves the choice to `accelerate launch --mixed_precision`, which also helps on some CPUs.
+    precision = "bf16" if able else None if bf16 else "no"
     handler = DistributedDataParallelKwargs(find_unused_parameters=unused_parameters)
-    return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None, kwargs_handlers=[handler])
+    return Accelerator(cpu=_cpu(), mixed_precision=precision, kwargs_handlers=[handler])
 
 
 def leave_group() -> None:

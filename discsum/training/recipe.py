@@ -22,7 +22,7 @@ class TrainingRecipe(Checked):
 
     listed_by = "--fields lists all"
 
-    epochs: Annotated[Count, about("Passes over the training documents.")] = 12
+    epochs: Annotated[Count, about("Passes over the training documents, each rounded up to whole steps.")] = 12
     steps: Annotated[Count | None, about("Steps of the run, instead of `epochs`.")] = None
     stop_after: Annotated[Natural, about("Epochs after which the run stops, on an unchanged schedule; 0 for all.")] = 0
     validate_every: Annotated[Count | None, about("Steps between validations; by default one epoch.")] = None
@@ -45,7 +45,9 @@ class TrainingRecipe(Checked):
     betas: Annotated[tuple[Decay, Decay], about("Decay rates of AdamW's first and second moments.")] = (0.9, 0.999)
     average: Annotated[Share, about("Decay of the running average of the weights, which is saved; 0 for none.")] = 0.98
     max_grad_norm: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0
-    bf16: Annotated[bool, about("Whether to compute in bfloat16 on a GPU that supports it.")] = True
+    bf16: Annotated[
+        bool, about("Whether to compute in bfloat16 on a GPU that has it; elsewhere as accelerate is configured.")
+    ] = True
     seed: Annotated[Seed, about("Seed of the run.")] = 1
 
     def problems(self) -> list[str]:
@@ -73,7 +75,10 @@ class RunRecipe(TrainingRecipe):
 
     def without_effect(self) -> list[str]:
         """Return a line for each field that is set but has no effect beside the others, to be warned about."""
-        return self.unused("sample_seed", why="without sample") if self.sample is None else []
+        found = self.unused("sample_seed", why="without sample") if self.sample is None else []
+        if self.steps is not None:
+            found += self.unused("epochs", why="with steps; steps=null counts epochs")
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""

@@ -109,7 +109,10 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
         self.digest = f"{train.digest} {validation.digest}"
         shared = set(train.texts()) & set(validation.texts())
         if shared:
-            raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
+            raise InputError(
+                f"validation: expected no validation document among the training documents, got {len(shared)}, such as "
+                f"the one that begins with {min(shared)[:60]!r}"
+            )
         self.accelerator = accelerator(recipe.bf16, unused_parameters=self.unused_parameters)
         shares = recipe.accumulate * self.accelerator.num_processes
         if recipe.batch_size < shares:

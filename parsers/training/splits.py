@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -159,6 +159,9 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
         raise InputError(f"{folder}: expected the folders dep and rst beside splits.md, as in a checkout of GUM")
     found = read_folder(folder, sentences)
     if config.file is not None or listing.is_file():
+        drawn = replace(config, file=None, leave_out=())
+        if drawn != SplitConfig():
+            raise InputError(f"{listing}: has the splits; leave out the fields of split other than file and leave_out")
         names = match_names(found, read_splits(listing), str(listing))
         unused = len(found.documents) - sum(map(len, names.values()))
         if unused:

@@ -4,7 +4,6 @@ import json
 
 import pytest
 import tiny
-from several_processes import run_together
 from small_news import write_recipe, write_table
 
 from discsum.data.locks import folder_lock
@@ -66,19 +65,6 @@ def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
     )
 
 
-def test_several_processes_learn_what_one_does(recipe, tmp_path):
-    logs = []
-    for processes in (1, 2):
-        run = tmp_path / str(processes) / "run"
-        printed = run_together(processes, "-m", "discsum", "train", recipe, "batch_size=7", "-o", run)
-        # Only the first process prints.
-        assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
-        logs.append(json.loads((run / "log.json").read_text()))
-    for one, two in zip(*logs, strict=True):
-        assert one["loss"] == pytest.approx(two["loss"], abs=2e-4)
-        assert one["validation"] == two["validation"]
-
-
 def test_a_second_run_at_once_is_refused(discsum, recipe, tmp_path):
     with folder_lock(tmp_path / "run"):
         result = discsum("train", recipe, "-o", tmp_path / "run")
@@ -121,6 +107,10 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
     assert json.loads((run / "best" / "config.json").read_text())["heads"] == {
         "neighbours": "neighbours.py:NeighboursHead"
     }
+    code.write_text(f"{NEIGHBOURS}\n# Changed.\n")
+    result = discsum(*command, "--head-file", code)
+    assert "synthesizer.head: expected the code of heads that the run began with" in result.err
+    code.write_text(NEIGHBOURS)
     for command in (
         ("extract", article, "--model", run / "best"),
         ("evaluate", run / "best", tmp_path / "validation.jsonl"),

@@ -9,6 +9,7 @@ import yaml
 
 from discsum.abstractive.family import FamilyCard
 from discsum.abstractive.recipe import AbstractiveRecipe
+from discsum.persistence import language_line
 from discsum.training.task import LogEntry
 
 # Characters per line.
@@ -27,14 +28,14 @@ def abstractive_card(
     sample = f", {recipe.sample} documents of them (seed {recipe.sample_seed})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     license = f"license: {recipe.license}\n" if recipe.license else ""
+    weights = "the running average of the run" if recipe.average else "those of the run"
     model = (
-        f"{family.model} It was initialised from {recipe.model or family.initial}. The weights are those after step "
-        f"{best.steps}."
+        f"{family.model} It was initialised from {recipe.model or family.initial}. The weights are {weights} after "
+        f"step {best.steps}."
     )
     return f"""\
 ---
-{license}language: en
-tags: [summarization, abstractive, {family.tag}]
+{license}{language_line(recipe.parser)}tags: [summarization, abstractive, {family.tag}]
 ---
 # {name}
 

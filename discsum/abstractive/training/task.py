@@ -147,8 +147,10 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         """
         totals: dict[str, float] = {}
         tokens = 0
-        for start in range(0, len(self.validation), self.recipe.batch_size):
-            chosen = range(start, min(start + self.recipe.batch_size, len(self.validation)))
+        # As many at once as a process trains on.
+        size = max(1, self.recipe.batch_size // (self.recipe.accumulate * self.accelerator.num_processes))
+        for start in range(0, len(self.validation), size):
+            chosen = range(start, min(start + size, len(self.validation)))
             random = [np.random.default_rng(index) for index in chosen]
             batch = self._batch([self.validation[index] for index in chosen], random)
             # In full precision: `prepare` replaces `forward` of this instance by one that may compute in bfloat16.

@@ -10,6 +10,7 @@ import yaml
 from discsum.constants import VECTORS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.metrics.rouge import signature
+from discsum.persistence import language_line
 from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.training.task import LogEntry
@@ -62,8 +63,7 @@ def summarizer_card(
     license = f"license: {recipe.license}\n" if recipe.license else ""
     return f"""\
 ---
-{license}language: en
-tags: [summarization, extractive, rst]
+{license}{language_line(recipe.parser)}tags: [summarization, extractive, rst]
 ---
 # {config.name}
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from discsum.batches import batches
 from discsum.encoder.features import COUNT
+from discsum.encoder.heads import HEADS
 from discsum.encoder.inputs import padded
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import WeightsError
@@ -203,20 +204,31 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         return sum(entry.validation.get(metric, 0.0) for metric in chosen) / len(chosen)
 
     def state(self) -> dict[str, Any]:
-        """Return the digest of the Hugging Face encoder, whose frozen layers are not in the checkpoint."""
-        return {"encoder": self.config.encoder}
+        """Return what is not in the checkpoint: the digests of a Hugging Face encoder and of the code of heads."""
+        return {"encoder": self.config.encoder, "heads": self._heads()}
+
+    def _heads(self) -> dict[str, str]:
+        """Return origin and digest of the code of the heads that are not discsum's own, by name."""
+        synthesizer = self.recipe.synthesizer
+        names = {synthesizer.head, *synthesizer.mixture} & {*HEADS}
+        return {name: code for name in sorted(names) for code in HEADS.code(name).values()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Check that the encoder is the one that the run began with.
+        """Check that the encoder and the code of heads are those that the run began with.
 
         Raises:
-            WeightsError: Another encoder of the same name, such as a newer commit.
+            WeightsError: Another encoder of the same name, such as a newer commit, or other code of a head.
         """
         began = state.get("encoder", self.config.encoder)
         if began != self.config.encoder:
             raise WeightsError(
                 f"vectors: expected the encoder {self.recipe.vectors} with digest {began}, which the run began with, "
                 f"got {self.config.encoder}; restore it, or choose another folder to train again"
+            )
+        if (heads := state.get("heads", {})) != self._heads():
+            raise WeightsError(
+                f"synthesizer.head: expected the code of heads that the run began with, {heads}, got {self._heads()}; "
+                "restore it, or choose another folder to train again"
             )
 
     def save(self, folder: Path) -> None:
