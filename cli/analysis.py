@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from discsum.cli.command import as_usage
 from discsum.cli.documents import Run
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
 from discsum.cli.output_paths import local_folder
-from discsum.cli.progress import say
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import replacing
@@ -23,7 +21,6 @@ from discsum.files import replacing
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
     from discsum.data.pairs import Pair
-    from discsum.document import Document
 
 Model = Annotated[str, typer.Option(help=SEQUENCE_MODEL)]
 Out = Annotated[
@@ -64,15 +61,6 @@ def load_system(system: str, r: int, device: str) -> AbstractiveSummarizer:
     model, *rest = system.split(",")
     selector = rest.pop(0) if rest and "=" not in rest[0] else None
     return load_model(model, selector, None if selector in (None, ALL) else r, device, **selector_options(rest))
-
-
-def warn_truncated(summarizer: AbstractiveSummarizer, documents: Sequence[Document]) -> None:
-    """Say on standard error how many documents are longer than the model's input, and so are truncated."""
-    limit = summarizer.positions
-    longer = sum(limit is not None and length > limit for length in summarizer.lengths(documents, truncate=True))
-    if longer:
-        share = f"{longer} of {len(documents)} texts"
-        say(f"discsum: {summarizer.name}: truncated {share} to {limit} tokens, its longest input")
 
 
 def write_numbers(folder: str, name: str, data: Any) -> Path:

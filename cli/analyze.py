@@ -12,14 +12,15 @@ import typer
 from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import check_model, check_model_location
 from discsum.abstractive.sparse.selectors import ALL, check_name
-from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, warn_truncated, write_numbers
+from discsum.batches import batches
+from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
 from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.completion import selectors
-from discsum.cli.documents import Run
+from discsum.cli.documents import BATCH, Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
@@ -77,7 +78,7 @@ def attention(
     _check_layers([layer], summarizer)
     with loading("the parser"):
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
-    warn_truncated(summarizer, [document])
+    summarizer.warn_truncated([document])
     maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer - 1))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
@@ -114,16 +115,17 @@ def sparsity(
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import retained_mass
         from discsum.parsers.loading import load_parser
+        from discsum.parsers.parsing import ensure_parsed
 
         engine = load_parser(parser, device)
-    texts, references = [pair.text for pair in pairs], [pair.references[0] for pair in pairs]
-    parsed = list(engine.parse_many(texts, ids=[pair.id for pair in pairs]))
+    references = [pair.references[0] for pair in pairs]
+    parsed = [item.document for item in ensure_parsed(pairs, lambda: engine)]
     lines: dict[str, list[float]] = {}
     for name in model:
         with loading(name):
             summarizer = load_model(name, device=device)
         _check_layers(layer or [], summarizer)
-        warn_truncated(summarizer, parsed)
+        summarizer.warn_truncated(parsed)
         with counting(f"read by {name}", len(pairs)) as counter:
             mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, counter)
         for number, curve in enumerate(mass, start=1):
@@ -255,10 +257,11 @@ def corpus(
     with loading("the parser"):
         from discsum.abstractive.analysis.corpus import corpus_statistics
         from discsum.parsers.loading import load_parser
+        from discsum.parsers.parsing import ensure_segmented
 
         tokenizer, engine = load_tokenizer(model), load_parser(parser)
-    parsed = engine.parse_many([pair.text for pair in pairs])
-    counted = ((pair, len(document.sentences)) for pair, document in zip(pairs, parsed, strict=True))
+    blocks = (zip(block, ensure_segmented(block, lambda: engine), strict=True) for block in batches(pairs, BATCH))
+    counted = ((pair, len(document.sentences)) for block in blocks for pair, document in block)
     found = corpus_statistics(counted, tokenizer)
     write_numbers(output, "corpus", {"table": table, "model": model, **asdict(found)})
     figures = {"N": found.tokens, "N1": found.sentences, "M": found.summary_tokens, "N/M": found.ratio}

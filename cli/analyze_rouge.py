@@ -9,7 +9,7 @@ import typer
 
 from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL
-from discsum.cli.analysis import Documents, Out, load_system, read_table, warn_truncated, write_numbers
+from discsum.cli.analysis import Documents, Out, load_system, read_table, write_numbers
 from discsum.cli.documents import Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
@@ -59,11 +59,10 @@ def rouge(
         from discsum.experiments.blocks import parser_name
         from discsum.metrics.rouge import signature
         from discsum.parsers.loading import load_parser
-        from discsum.parsers.parsing import split_lines
+        from discsum.parsers.parsing import ensure_parsed, split_lines
 
         engine = load_parser(parser, device)
-    texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
-    parsed = list(engine.parse_many(texts, ids=names))
+    parsed = [item.document for item in ensure_parsed(pairs, lambda: engine)]
     references = [pair.references for pair in pairs]
     generation = Generation(beams, min_tokens, max_tokens, truncate=True)
     amounts = sorted(set(read or [1, 2, 3, 5, 10]))
@@ -78,7 +77,7 @@ def rouge(
             summarizer = load_system(name, amounts[0], device)
         settings = {key: value for key, value in summarizer.family.settings().items() if key != "sentences_per_step"}
         signatures[name] = str(signature() + generation.signature.with_(**settings, parser=parser_name(engine)))
-        warn_truncated(summarizer, parsed)
+        summarizer.warn_truncated(parsed)
         whole = summarizer.selector.selector == ALL
         with counting(name, len(pairs) * (1 if whole else len(amounts))) as counter:
             found[name] = []

@@ -92,6 +92,9 @@ def main() -> None:
     warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
     # Told with every batch.
     warnings.filterwarnings("once", ".*as the model has no default length", InputWarning)
+    # Told for each model, or each document.
+    warnings.filterwarnings("once", ".*references: expected one sentence per line", InputWarning)
+    warnings.filterwarnings("once", ".*which ROUGE counts", InputWarning)
     # A source that is used twice is listed twice.
     warnings.filterwarnings("once", ".*: left out (links|[0-9]+) ", InputWarning)
     if "" in sys.argv[1:]:

@@ -14,7 +14,7 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import systems
 from discsum.cli.documents import Run
-from discsum.cli.evaluate_checks import check_files, check_kinds, check_names
+from discsum.cli.evaluate_checks import check_files, check_kinds, check_names, check_parser
 from discsum.cli.options import (
     OF_INPUTS,
     OF_SELECTION,
@@ -208,6 +208,7 @@ def evaluate(
     check_unused(context, context.params.keys() - {"split", "rst_parseval"}, "with texts with summaries")
     generated = {name for name in models if is_sequence_to_sequence(name)}
     check_kinds(context, models, generated)
+    check_parser(context, data, generated)
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected one of {', '.join(models)}, got {unknown}", param_hint="--against")

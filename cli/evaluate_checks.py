@@ -32,8 +32,14 @@ def check_kinds(context: typer.Context, models: Collection[str], generated: Coll
     if not generated:
         check_unused(context, context.params.keys() - {*OF_GENERATION}, "with extractive models")
     if len(generated) == len(models):
-        of_selection = {*PENALTIES, "units", "layout"}
+        of_selection = {*PENALTIES, "unit", "units", "layout"}
         check_unused(context, context.params.keys() - of_selection, "with sequence-to-sequence models")
+
+
+def check_parser(context: typer.Context, data: str, generated: Collection[str]) -> None:
+    """Raise `BadParameter` for a parser that nothing uses: documents of a dataset folder are parsed."""
+    if not generated and is_dataset_folder(location(data)):
+        check_unused(context, context.params.keys() - {"parser"}, "with a dataset folder, whose documents are parsed")
 
 
 def check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:

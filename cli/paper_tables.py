@@ -119,16 +119,21 @@ def show_table(context: typer.Context, models: Sequence[str], data: str) -> None
             seeds=given["seeds"],
         )
         return
+    from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
     from discsum.data.pairs import PairSource
 
     if not models:
         raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
     used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "device", "output")
-    check_unused(context, (*used, "style", *OF_SEARCH, "block_trigrams"), f"with --table {table}")
+    # The faster encoders always truncate.
+    search = {*OF_SEARCH, "block_trigrams"} - ({"truncate"} if table == FASTER_ENCODERS else set())
+    check_unused(context, (*used, "style", *search), f"with --table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
     rows = given["first"], given["last"]
     check_files(source, *rows, given["output"])
+    if table == COARSE_TO_FINE and not any(map(is_sequence_to_sequence, models)):
+        check_unused(context, context.params.keys() - search, "with extractive systems alone")
     with as_usage():
         generation = Generation(
             **{name: given[name] for name in OF_SEARCH}, block_trigrams=bool(given["block_trigrams"])

@@ -163,6 +163,16 @@ class AbstractiveSummarizer:
                 )
         return lengths
 
+    def warn_truncated(self, documents: Sequence[Document]) -> None:
+        """Warn how many documents are longer than the model's input, and so are truncated."""
+        limit = self.positions
+        longer = sum(limit is not None and length > limit for length in self.lengths(documents, truncate=True))
+        if longer:
+            share = f"{longer} of {len(documents)} texts"
+            warnings.warn(
+                f"{self.name}: truncated {share} to {limit} tokens, its longest input", InputWarning, stacklevel=2
+            )
+
     def encoded(self, documents: Sequence[Document], *, truncate: bool) -> tuple[BatchEncoding, dict[str, Any]]:
         """Return the encoding of documents with text, and the model's arguments for them on its device.
 

@@ -92,7 +92,13 @@ class ILP(RootedSubtree):
                 options={"mip_rel_gap": 0, "time_limit": LONGEST},
             )
         if result.status != 0:
-            warn(f"{document.id or 'document'}: the integer program: {result.message}", InputWarning, stacklevel=2)
+            found = "the root alone" if result.x is None else "the best one found"
+            warn(
+                f"{document.id or 'document'}: expected the best subtree within {LONGEST:g} s, got {result.message}; "
+                f"{found} is used; a shorter summary or tree-knapsack needs less time",
+                InputWarning,
+                stacklevel=2,
+            )
         chosen = root if result.x is None else np.flatnonzero(result.x[:nodes] > 0.5).tolist()
         return _without_redundant_leaves(chosen, subtrees.heads, [covered[word] for word in words if weight[word] > 0])
 

@@ -37,15 +37,6 @@ class Block:
     references: Sequence[tuple[str, ...]]
     labels: Sequence[NDArray[np.int8]]
 
-    def with_units(self, unit: str) -> Block:
-        """Return the block without documents that have no unit."""
-        kept = [index for index, item in enumerate(self.documents) if item.document.units(unit)]
-        return Block(
-            [self.documents[index] for index in kept],
-            [self.references[index] for index in kept],
-            [self.labels[index] for index in kept],
-        )
-
 
 def parser_name(parser: Parser) -> str:
     """Return a parser's name and the start of its fingerprint, for a signature."""
@@ -65,10 +56,12 @@ class TextBlocks:
 
     @property
     def signature(self) -> Signature:
-        """The settings that scores depend on: parser and oracle."""
-        return Signature.of(
-            parser=parser_name(self.parser()), oracle="rouge12-f", oracle_units=self.policy.budget.units or "own"
-        )
+        """The settings that scores depend on: parser, number of documents that came with their own tree, oracle."""
+        given = sum(pair.document is not None and pair.document.tree is not None for pair in self.pairs)
+        trees: dict[str, Any] = {"given_trees": given} if given else {}
+        if given < len(self.pairs):
+            trees = {"parser": parser_name(self.parser())} | trees
+        return Signature.of(**trees, oracle="rouge12-f", oracle_units=self.policy.budget.units or "own")
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -106,16 +99,18 @@ class DatasetBlocks:
         signature: The settings of the folder that scores depend on: parser and oracle.
     """
 
-    def __init__(self, folder: Location, unit: str, first: int = 0, last: int | None = None) -> None:
-        """Open the rows `first` to `last`, exclusive, of a folder.
+    def __init__(
+        self, folder: Location, unit: str, first: int = 0, last: int | None = None, *, labelled: bool = True
+    ) -> None:
+        """Open the rows `first` to `last`, exclusive, of a folder; only if `labelled` are labels read.
 
         Raises:
             InputError: No dataset folder, or one without labels of the unit.
         """
-        self.unit = unit
+        self.unit, self.labelled = unit, labelled
         self.manifest = Manifest.read(folder)
         self.rows = open_rows(folder, first, last)
-        if f"{unit}_labels" not in self.rows.column_names:
+        if labelled and f"{unit}_labels" not in self.rows.column_names:
             raise InputError(
                 f"{folder}: expected labels of the unit {unit}, found none; preprocess with --unit {unit} and an oracle"
             )
@@ -135,7 +130,7 @@ class DatasetBlocks:
     def __iter__(self) -> Iterator[Block]:
         """Yield the documents in blocks."""
         for rows in batches(self.rows, BATCH):
-            labels = [np.array(row[f"{self.unit}_labels"], dtype=np.int8) for row in rows]
+            labels = [np.array(row[f"{self.unit}_labels"] if self.labelled else (), dtype=np.int8) for row in rows]
             yield Block([self._parsed(row) for row in rows], [tuple(row["references"]) for row in rows], labels)
 
     def _parsed(self, row: dict[str, Any]) -> ParsedDocument:

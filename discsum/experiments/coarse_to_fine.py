@@ -141,7 +141,7 @@ def measure_chunks(
             lines = split_lines(written, parser())
             settings = generation.signature.with_(**summarizer.family.settings())
         else:
-            lines, settings = extracted(name, documents)
+            lines, settings = extracted(name, documents, device)
             written = lines
         report(len(documents) * (len(rows) + 1))
         scores = rouge(lines, targets)
@@ -170,12 +170,14 @@ def _writes(name: str) -> bool:
     return True
 
 
-def extracted(name: str, documents: Sequence[Document]) -> tuple[list[str], Signature]:
+def extracted(name: str, documents: Sequence[Document], device: str = "cpu") -> tuple[list[str], Signature]:
     """Return an extractive system's summary of each document, one sentence per line, and the signature of its policy.
 
     A summary is one sentence, as those of the models. A system that selects all units together, such as `ilp`, selects
     six EDUs instead: its summaries in the paper have several sentences too.
     """
-    scorer = load_scorer(name, "sentence")
+    scorer = load_scorer(name, "sentence", device)
     policy = scorer.complete(default_policy("edu") if scorer.own_selection else default_policy("sentence", 1))
-    return ["\n".join(extract(document, scorer, policy).lines) for document in documents], policy.signature
+    return ["\n".join(extract(document, scorer, policy).lines) for document in documents], policy.signature.with_(
+        **scorer.settings
+    )

@@ -15,7 +15,7 @@ from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import Location
 from discsum.errors import InputError
-from discsum.experiments.blocks import DatasetBlocks, TextBlocks
+from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks
 from discsum.experiments.systems import System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
@@ -126,7 +126,8 @@ def measure(
     """
     documents: TextBlocks | DatasetBlocks
     if is_dataset_folder(rows.path):
-        documents = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last)
+        labelled = any(system.selects for system in systems)
+        documents = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last, labelled=labelled)
     else:
         pairs = []
         source = PairSource(str(rows.path), rows.text_column, rows.summary_column)
@@ -143,19 +144,17 @@ def measure(
         raise InputError(f"{rows.path}: expected texts with reference summaries, got none")
     if any(system.check for system in systems):
         with counting("checked", len(documents)) as show:
-            _check(documents, systems, policy.unit, show)
+            _check(documents, systems, show)
     with counting("evaluated", len(documents)) as show:
-        return compare_models(documents, systems, policy.unit, show)
+        return compare_models(documents, systems, show)
 
 
-def _check(
-    blocks: TextBlocks | DatasetBlocks, systems: Sequence[System], unit: str, report: Callable[[int], None]
-) -> None:
+def _check(blocks: TextBlocks | DatasetBlocks, systems: Sequence[System], report: Callable[[int], None]) -> None:
     """Raise `InputError` for a document that a system cannot summarize, before any is summarized."""
     checks, parsed, done = [system.check for system in systems if system.check is not None], [], 0
     for block in blocks:
         for check in checks:
-            check([item.document for item in block.with_units(unit).documents])
+            check([item.document for item in block.documents])
         if isinstance(blocks, TextBlocks):
             parsed.append(block)
         done += len(block.documents)
@@ -167,19 +166,19 @@ def _check(
 def compare_models(
     blocks: TextBlocks | DatasetBlocks,
     systems: Sequence[System],
-    unit: str,
     report: Callable[[int], None] = lambda done: None,
 ) -> list[ModelScores]:
-    """Return the scores of each system's summaries of the same documents, skipping documents without units.
+    """Return the scores of each system's summaries of the same documents.
 
-    `unit` is the unit of the oracle's labels, and `report` receives the number of finished documents.
+    `report` receives the number of finished documents.
     """
     selections: list[list[Selection]] = [[] for _ in systems]
     seconds = [0.0] * len(systems)
     references: list[tuple[str, ...]] = []
     done = 0
-    for whole in blocks:
-        block = whole.with_units(unit)
+    for block in blocks:
+        if not done:
+            _warm_up(systems, block)
         references += block.references
         for place, system in enumerate(systems):
             started = time.perf_counter()
@@ -188,7 +187,7 @@ def compare_models(
             for item, summary, labels in zip(block.documents, summaries, block.labels, strict=True):
                 overlap = float(np.mean(labels[list(summary.selected)])) if summary.selected else None
                 selections[place].append(Selection(item.document.id, summary, len(labels), overlap))
-        done += len(whole.documents)
+        done += len(block.documents)
         report(done)
     results = []
     for system, found, taken in zip(systems, selections, seconds, strict=True):
@@ -196,3 +195,11 @@ def compare_models(
         signature = (scores.signature + system.signature + blocks.signature).with_(bs=SAMPLES, rs=SEED)
         results.append(ModelScores(system.name, replace(scores, signature=signature), found, taken, system.parameters))
     return results
+
+
+def _warm_up(systems: Sequence[System], block: Block) -> None:
+    """Let each system summarize a document, so that loading what it needs does not count as its time."""
+    # A copy, whose vectors are not kept.
+    first = replace(block.documents[0], vectors=dict(block.documents[0].vectors))
+    for system in systems:
+        system.summaries(Block([first], block.references[:1], block.labels[:1]))

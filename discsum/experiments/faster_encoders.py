@@ -107,6 +107,7 @@ def measure_encoders(
         # Loaded again for measuring: all models may not fit into memory together.
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
         summarizer.lengths(documents, **generation.options)
+        summarizer.warn_truncated(documents)
         settings = generation.signature.with_(**summarizer.family.settings(), parser=parser_name(parser()))
         signatures.append(signature(*MEASURES) + settings)
     rows: list[EncoderRow] = []

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discsum.data.pairs import Pair
 from discsum.errors import number_of
-from discsum.experiments.report import aligned, few_documents, paired_table, signature_lines
+from discsum.experiments.report import aligned, few_documents, paired_table, signature_lines, spaced
 from discsum.metrics.rouge import METRICS, RougeScores
 from discsum.metrics.significance import Comparison, paired_bootstrap
 from discsum.signature import Signature
@@ -136,6 +136,7 @@ class MeasuredTable(ABC):
         """
         if style == "json":
             content: dict[str, Any] = {"documents": self.documents, "signature": str(self.signatures[0])}
+            content["warnings"] = few_documents(self.documents)
             both = zip(self.rows, self.signatures, strict=True)
             content["rows"] = [asdict(row) | {"signature": str(own)} for row, own in both]
             content["differences"] = [one.to_dict() for one in self.differences]
@@ -144,7 +145,7 @@ class MeasuredTable(ABC):
         names = [NATS, *METRICS] if any(NATS in one.figures for one in first) else METRICS
         paired = [one.printed(names) for one in first]
         tables = [aligned(self.cells(), style), *([paired_table(paired, style, names, DIGITS)] if paired else [])]
-        doubts = few_documents(self.documents) if paired else []
+        doubts = spaced(few_documents(self.documents)) if paired else []
         named = [(row.model, own) for row, own in zip(self.rows, self.signatures, strict=True)]
         signatures = signature_lines(named, style)
         return "\n".join([number_of(self.documents, "document"), "\n\n".join(tables), *doubts, "", *signatures])

@@ -61,6 +61,7 @@ def comparison_report(
     """
     if style == "json":
         head = {"data": data, "documents": documents, "signature": str(settings[0])}
+        head["warnings"] = few_documents(documents)
         entries = [{**row, "signature": str(own)} for row, own in zip(rows, settings, strict=True)]
         return json.dumps({**head, "models": entries}, indent=1)
     lines = [f"{data}: {number_of(documents, 'document')}", aligned(_figures(rows), style)]
@@ -70,7 +71,8 @@ def comparison_report(
         for others in zip(*(row[metric]["against"] for metric in HEADINGS), strict=True)
     ]
     if paired:
-        lines += ["", paired_table(paired, style), *few_documents(documents)]
+        lines += ["", paired_table(paired, style)]
+    lines += spaced(few_documents(documents))
     lines += ["", *signature_lines([(row["model"], own) for row, own in zip(rows, settings, strict=True)], style)]
     if signatures:
         lines += [
@@ -97,10 +99,15 @@ def signature_lines(named: Sequence[tuple[str, Signature]], style: str) -> list[
 
 
 def few_documents(documents: int) -> list[str]:
-    """Return an empty line and a warning about p-values if there are too few documents, otherwise nothing."""
+    """Return a warning about intervals and p-values if there are too few documents, otherwise nothing."""
     if documents >= FEW:
         return []
-    return ["", f"p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"]
+    return [f"intervals and p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"]
+
+
+def spaced(lines: Sequence[str]) -> list[str]:
+    """Return lines after an empty one; nothing if there are none."""
+    return ["", *lines] if lines else []
 
 
 def _figures(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
@@ -163,7 +170,7 @@ def table_report(
     if style == "json":
         rows = [result.to_dict() for result in results]
         head = {"table": table, "data": str(data), "documents": documents, "settings": list(settings)}
-        head |= {"draws": draws, "seeds": seeds}
+        head |= {"draws": draws, "seeds": seeds, "warnings": few_documents(documents)}
         return json.dumps({**head, "rows": rows}, indent=1, ensure_ascii=False)
     count, what = (draws, "training sets") if seeds is None else (seeds, "seeds")
     spread = f"; mean and standard deviation over {count} {what}" if count > 1 else ""
@@ -173,7 +180,7 @@ def table_report(
             aligned(_table_cells(results), style),
             "",
             f"{DAGGERS}{spread}",
-            *few_documents(documents),
+            *spaced(few_documents(documents)),
             "",
             *signature_lines([(one.name, draw.rouge.signature) for one in results for draw in one.draws], style),
         ]

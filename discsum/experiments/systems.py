@@ -13,7 +13,7 @@ from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
 from discsum.constants import ORACLE
 from discsum.document import Document
-from discsum.experiments.blocks import Block
+from discsum.experiments.blocks import Block, parser_name
 from discsum.parsers.parsing import split_lines
 from discsum.scoring import UnitScorer, extract
 from discsum.selection import Policy
@@ -67,6 +67,7 @@ class System:
     parameters: int | None = None
     check: Callable[[Sequence[Document]], object] | None = None
     default_units: int | None = None
+    selects: bool = True
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
@@ -100,7 +101,7 @@ def oracle_system(unit: str) -> System:
             found.append(SystemSummary.of(Summary.from_indices(item.document, unit, ORACLE, labels, chosen)))
         return found
 
-    return System(ORACLE, Signature.of(unit=unit), summaries)
+    return System(ORACLE, Signature.of(unit=unit, layout="keep"), summaries)
 
 
 def abstractive_system(
@@ -118,8 +119,10 @@ def abstractive_system(
         ]
 
     parameters = sum(parameter.numel() for parameter in summarizer.model.parameters())
-    signature = generation.signature.with_(**summarizer.family.settings())
-    return System(name, signature, summaries, parameters, partial(summarizer.lengths, **generation.options))
+    settings = summarizer.family.settings() | {"summary_sentences": parser_name(parser())}
+    signature = generation.signature.with_(**settings)
+    check = partial(summarizer.lengths, **generation.options)
+    return System(name, signature, summaries, parameters, check, selects=False)
 
 
 def load_system(

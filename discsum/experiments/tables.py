@@ -31,6 +31,8 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 SIGNIFICANCE_LEVEL = 0.01
 EIGHT_HEADS = "dot_product-8"
 # Preprocessing options that the three dataset folders of a table must share.
+# Fields that the rows or the folders define.
+FIXED = ("kind", "data", "train", "validation", "unit", "synthesizer.head", "synthesizer.heads", "synthesizer.mixture")
 SHARED = ("parser", "oracle", "oracle_units", "encoder", "made_by")
 Report = Callable[[str], None]
 
@@ -115,6 +117,7 @@ def run_table(
         InputError: Folders that are missing or do not fit together, or several draws together with seeds.
     """
     unit = rows[0].unit
+    _check_settings(settings)
     _check_seeds(draws, seeds, settings)
     sample = read_recipe(rows[0].recipe, settings).get("sample")
     if draws > 1 and sample is None:
@@ -143,7 +146,7 @@ def run_table(
     policy = default_policy(unit, models[0].default_units(unit))
     systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(unit)]
     systems += [extractive_system(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
-    found = compare_models(blocks, systems, unit)
+    found = compare_models(blocks, systems)
     table = next(number for number, its in UNIT_OF.items() if its == unit)
     results = [RowResult(f"Lead{policy.budget.units}", "", found[:1], LEAD[table], None, {})]
     results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
@@ -152,6 +155,13 @@ def run_table(
         scores = found[2 + place * count : 2 + (place + 1) * count]
         results.append(RowResult(row.label, row.setting, scores, row.paper, parameters, {}))
     return _with_daggers(results, rows)
+
+
+def _check_settings(settings: Sequence[str]) -> None:
+    """Check that settings do not change what makes a row the row of its table."""
+    names = [setting.partition("=")[0] for setting in settings]
+    if wrong := [name for name in names if name in FIXED]:
+        raise InputError(f"--set: expected no fields that define the rows or the data, got {', '.join(wrong)}")
 
 
 def _check_seeds(draws: int, seeds: int | None, settings: Sequence[str]) -> None:

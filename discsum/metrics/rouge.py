@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discsum.errors import InputError, InputWarning
 from discsum.metrics.rouge_scorer import METRICS as METRICS
 from discsum.metrics.rouge_scorer import scorer
+from discsum.metrics.rouge_words import lacks_words
 from discsum.signature import Signature
 
 # The end of a sentence and the beginning of another one on the same line.
@@ -61,8 +62,9 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     """Return ROUGE-1, ROUGE-2 and ROUGE-Lsum of every document.
 
     Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line; references
-    that do not seem to give a warning. Words are stemmed (Porter). With several references for a summary, each metric
-    uses the one with the best F1; there is no jackknifing. The measure is `f`, `p` or `r`: F1, precision or recall.
+    that do not seem to give a warning. Words are stemmed (Porter). Only the letters a to z and digits count, so
+    texts in other scripts score 0, which gives a warning too. With several references for a summary, each metric uses
+    the one with the best F1; there is no jackknifing. The measure is `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
         InputError: An unknown measure, no documents, different numbers of references and summaries, or a document
@@ -74,6 +76,7 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     if not predictions or len(predictions) != len(references):
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
     _warn_of_long_lines(references)
+    _warn_without_words(references)
     _, computes = scorer()
     values = np.zeros((len(predictions), len(METRICS)))
     for row, (prediction, given) in enumerate(zip(predictions, references, strict=True)):
@@ -94,6 +97,19 @@ def _warn_of_long_lines(references: Sequence[str | Sequence[str]]) -> None:
         warnings.warn(
             f"references: expected one sentence per line, got several on one line in {long} of {len(references)} "
             "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_without_words(references: Sequence[str | Sequence[str]]) -> None:
+    """Warn about documents whose references have letters, but no words that ROUGE counts."""
+    listed = ([given] if isinstance(given, str) else list(given) for given in references)
+    without = sum(lacks_words(texts) for texts in listed)
+    if without:
+        warnings.warn(
+            f"references: expected words of the letters a to z and digits, which ROUGE counts, got none in {without} "
+            f"of {len(references)} documents, which score 0",
             InputWarning,
             stacklevel=3,
         )

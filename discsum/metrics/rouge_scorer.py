@@ -8,6 +8,7 @@ from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
 
+from discsum.errors import InputWarning
 from discsum.metrics.rouge_words import stemmed_words
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
@@ -44,6 +45,7 @@ def scorer() -> tuple[str, Any]:
             warnings.warn(
                 f"expected {fast_name} to score as {name} does, got a different value for {prediction!r}; {name} is "
                 "used; remove rouge-score-rs or install another version",
+                InputWarning,
                 stacklevel=2,
             )
             return name, reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -13,6 +14,11 @@ _CACHED_WORDS = 1 << 17
 def plain_words(text: str) -> list[str]:
     """Return the lower-cased words of a text: runs of the letters a to z and of digits, as in rouge-score."""
     return _WORDS.findall(text.lower())
+
+
+def lacks_words(texts: Sequence[str]) -> bool:
+    """Return whether texts have letters, but no words that ROUGE counts, such as texts in Cyrillic script."""
+    return not any(_WORDS.search(text.lower()) for text in texts) and any(map(str.isalpha, "".join(texts)))
 
 
 def stemmed_words(text: str) -> list[str]:

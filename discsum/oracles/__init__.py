@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING
+from warnings import warn
 
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
+from discsum.metrics.rouge_words import lacks_words
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
@@ -69,6 +71,13 @@ def oracle_labels(
     chosen = [] if found is None else np.asarray(found).ravel().tolist()
     if found is None or len({*chosen} & {*range(len(first))}) < len(chosen):
         raise InputError(f"{name}: expected different indices of {len(first)} units from the oracle, got {chosen[:9]}")
+    if not chosen and lacks_words(texts):
+        warn(
+            f"{name}: expected references with words of the letters a to z and digits, which ROUGE counts, got some "
+            "without; no unit of their documents is labelled",
+            InputWarning,
+            stacklevel=2,
+        )
     return np.isin(group, chosen).astype(np.int8)
 
 

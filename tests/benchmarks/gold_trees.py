@@ -82,7 +82,7 @@ def main() -> None:
         systems: list[System] = [extractive_system(scorer.name, scorer, policy) for scorer in scorers]
         systems.append(oracle_system(policy.unit))
         found = {
-            condition: compare_models(TextBlocks(pairs, lambda: parser, policy), systems, unit)
+            condition: compare_models(TextBlocks(pairs, lambda: parser, policy), systems)
             for condition, pairs in given.items()
         }
         show(unit, found)

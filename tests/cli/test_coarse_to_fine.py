@@ -111,7 +111,7 @@ def test_the_table(discsum, folders, parser_folder, table, tmp_path):
     columns = ["model", "PPL", "R-1", "R-2", "R-Lsum", "entropy", "padding", "encoded", "chunks", "words"]
     assert shown[1].split() == columns
     assert [line.split()[:3] for line in shown[8:11]] == [[str(model), "-", "lead"] for model in models[1:]]
-    assert shown[11:13] == ["", "p-values are too small: a bootstrap needs 20 documents or more, got 4"]
+    assert shown[11:13] == ["", "intervals and p-values are too small: a bootstrap needs 20 documents or more, got 4"]
     signatures = [line.split("|") for line in shown[14:]]
     assert [line[0] for line in signatures] == [
         f"signature of {model}: metrics:rouge1+rouge2+rougeLsum" for model in models

@@ -170,6 +170,9 @@ def test_a_dataset_folder_gives_what_its_table_gives(
     assert (result.code, "expected neither with a dataset folder" in result.err) == (2, True)
     other_unit = discsum("evaluate", "lead", tmp_path / "set", "--unit", unit, "--first", 5)
     assert "expected rows between 5 and the last, found none" in other_unit.err
+    result = discsum("evaluate", "lead", tmp_path / "set", "--parser", parser_folder)
+    message = "--parser cannot be used with a dataset folder, whose documents are parsed"
+    assert (result.code, message in result.err) == (2, True)
 
 
 def test_models_against_any_of_them(evaluate):
@@ -264,6 +267,12 @@ def test_an_abstractive_model_beside_lead(evaluate, discsum, bart_folder, parser
     shown = evaluate(ROWS, *lengths, models=("lead", bart_folder))
     assert shown.code == 0
     assert f"{bart_folder} - lead" in shown.out
+    # It selects no units, so that a folder needs no labels of them.
+    options = ("--encoder", "none", "--unit", "edu", "--parser", parser_folder)
+    assert discsum("preprocess", table, tmp_path / "set", *options).code == 0
+    command = ("evaluate", bart_folder, tmp_path / "set", *lengths, "--parser", parser_folder)
+    assert discsum(*command).code == 0
+    assert "--unit cannot be used with sequence-to-sequence models" in discsum(*command, "--unit", "edu").err
 
 
 def test_a_sparse_model_is_signed_with_what_it_reads(evaluate, bart_folder):

@@ -122,6 +122,9 @@ def test_draws_need_samples(discsum, tmp_path):
     )
     result = discsum("evaluate", "--table", 3, tmp_path, "--set", "sample_seed=7")
     assert (result.code, "expected no sample_seed among the settings" in result.err) == (1, True)
+    result = discsum("evaluate", "--table", 3, tmp_path, "--set", "synthesizer.head=dense", "--set", "steps=2")
+    message = "--set: expected no fields that define the rows or the data, got synthesizer.head"
+    assert (result.code, message in result.err) == (1, True)
     result = discsum("evaluate", "--table", 3, tmp_path, "--setting", "tiny")
     assert result.code == 2
     assert "'--setting': expected one of default, balanced, got 'tiny'" in result.err

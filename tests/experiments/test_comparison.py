@@ -23,7 +23,7 @@ POLICY = Policy(Budget(units=1))
 def results(parser):
     models = [extractive_system(name, baseline(name), POLICY) for name in ("lead", "random")]
     systems = [*models, oracle_system(POLICY.unit)]
-    return compare_models(TextBlocks(list(pairs(0, 12)), lambda: parser, POLICY), systems, "sentence")
+    return compare_models(TextBlocks(list(pairs(0, 12)), lambda: parser, POLICY), systems)
 
 
 def test_models_compared(results):
@@ -61,10 +61,37 @@ def test_the_oracle_is_signed_by_its_own_limit(parser):
         systems = [extractive_system("lead", baseline("lead"), policy), oracle_system("sentence")]
         lead, oracle = (
             dict(one.rouge.signature.fields)
-            for one in compare_models(TextBlocks(rows, lambda: parser, policy), systems, "sentence")
+            for one in compare_models(TextBlocks(rows, lambda: parser, policy), systems)
         )
         assert (oracle["oracle-units"], "units" in oracle, "words" in oracle) == (limit, False, False)
         assert (lead["oracle-units"], "units" in lead) == (limit, budget.units is not None)
+
+
+def test_trees_that_texts_came_with_are_signed(parser):
+    rows = list(pairs(0, 4))
+    own = [replace(pair, document=parser.parse(pair.text, id=pair.id)) for pair in rows]
+
+    def fields(given):
+        return dict(TextBlocks(given, lambda: parser, POLICY).signature.fields)
+
+    assert "given-trees" not in fields(rows)
+    mixed, all_of_them = fields([*own[:3], rows[3]]), fields(own)
+    assert (mixed["given-trees"], mixed["parser"][:4]) == ("3", "tiny")
+    assert (all_of_them["given-trees"], "parser" in all_of_them) == ("4", False)
+
+
+def test_the_first_summary_of_a_system_is_not_timed(parser):
+    asked = []
+    lead = extractive_system("lead", baseline("lead"), POLICY)
+
+    def summaries(block):
+        asked.append([item.document.id for item in block.documents])
+        return lead.summaries(block)
+
+    rows = list(pairs(0, 3))
+    (found,) = compare_models(TextBlocks(rows, lambda: parser, POLICY), [replace(lead, summaries=summaries)])
+    assert asked == [[rows[0].id], [row.id for row in rows]]
+    assert [one.id for one in found.selections] == [row.id for row in rows]
 
 
 def test_empty_summaries_have_no_share_in_the_oracle(results):

@@ -115,6 +115,12 @@ def test_what_does_not_fit_is_named(arguments, message):
         rouge(["a"], ["a"]).metric("rougeL")
 
 
+def test_texts_in_other_scripts_score_nothing_and_warn():
+    with pytest.warns(InputWarning, match="which ROUGE counts, got none in 1 of 3 documents, which score 0"):
+        scores = rouge(["Погода", "Rain.", "..."], ["Погода", "Rain.", "..."])
+    assert scores.metric("rouge1").tolist() == [0, 1, 0]
+
+
 @given(st.text() | st.text("abcdefghij .-'’09AÉß\u0130\ud800", max_size=60))
 def test_words_are_those_of_rouge_score(text):
     assert stemmed_words(text) == tokenize(text, PorterStemmer())

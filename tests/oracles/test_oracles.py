@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discsum.data.manifest import _MadeBy
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.oracles.bertsum import bertsum
 from discsum.oracles.discobert_edu import discobert_edu
@@ -92,6 +92,12 @@ def test_what_cannot_be_done_is_named():
     for k in (0, -1, 1.5, True):
         with pytest.raises(InputError, match="k: expected a whole number of units of at least 1, got"):
             oracle_labels("bertsum", UNITS, REFERENCE, k)
+
+
+@pytest.mark.parametrize("name", ["rouge12-f", "kedzie", "bertsum"])
+def test_references_in_other_scripts_warn(name):
+    with pytest.warns(InputWarning, match=f"^{name}: expected references with words of the letters a to z and digits"):
+        assert oracle_labels(name, ["Погода.", "Rain."], ["Погода."]).sum() == 0
 
 
 @pytest.mark.parametrize("chosen", [[0, 1, 1], [99], [-1], ["a"], None])

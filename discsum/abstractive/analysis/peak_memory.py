@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 from collections.abc import Callable
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
+from discsum.memory import trim_heap
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 MEBIBYTE = 2**20
@@ -29,10 +30,8 @@ def peak_memory(run: Callable[[], Any], device: torch.device) -> float | None:
     if device.type != "cpu" or not sys.platform.startswith("linux"):
         return None
     gc.collect()
-    # Give freed memory back to the system; if the computation reused it, it would not be counted.
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    # If the computation reused freed memory, it would not be counted.
+    trim_heap()
     RESET.write_text("5")
     before = _status("VmRSS")
     run()
