@@ -100,6 +100,12 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
     return config
 
 
+def read_card(folder: Path) -> str:
+    """Return the model card of a folder, empty if there is none."""
+    card = folder / CARD
+    return card.read_text(encoding="utf-8") if card.is_file() else ""
+
+
 def language_line(parser: str) -> str:
     """Return the line of a model card's header for the language of a parser; empty if the parser names none.
 

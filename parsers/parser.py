@@ -61,7 +61,13 @@ class Parser:
     """Segments and parses texts of any length; see `Parser.from_pretrained`."""
 
     def __init__(
-        self, network: ParserNetwork, tokenizer: Tokenizer, name: str, fingerprint: str = "", language: str = ENGLISH
+        self,
+        network: ParserNetwork,
+        tokenizer: Tokenizer,
+        name: str,
+        fingerprint: str = "",
+        language: str = ENGLISH,
+        card: str = "",
     ) -> None:
         """Wrap a network.
 
@@ -72,9 +78,10 @@ class Parser:
             fingerprint: Identifies the content of its folder.
             language: ISO 639-1 code of its treebank's language; texts that look like another one get a warning. Empty
                 if unknown.
+            card: Its model card.
         """
-        self.network, self.tokenizer = network.eval(), tokenizer
-        self.name, self.fingerprint, self.language = name, fingerprint, language
+        self.network, self.tokenizer, self.name = network.eval(), tokenizer, name
+        self.fingerprint, self.language, self.card = fingerprint, language, card
 
     @classmethod
     def from_pretrained(
@@ -97,13 +104,15 @@ class Parser:
         check_precision(precision, device)
         loaded = load(name_or_path)
         loaded.network.encoder.precision = precision
-        return cls(loaded.network.to(device), loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language)
+        network = loaded.network.to(device)
+        return cls(network, loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language, loaded.card)
 
-    def save_pretrained(self, folder: str | Path, card: str = "") -> None:
-        """Write configuration, float16 weights, tokenizer and model card to `folder`."""
+    def save_pretrained(self, folder: str | Path, card: str | None = None) -> None:
+        """Write configuration, float16 weights, tokenizer and model card, by default the parser's own, to `folder`."""
         from discsum.parsers.pretrained import save
 
-        save(self.network, self.tokenizer, self.name, Path(folder), card, self.language)
+        written = self.card if card is None else card
+        save(self.network, self.tokenizer, self.name, Path(folder), written, self.language)
 
     def parse(
         self,

@@ -23,7 +23,16 @@ from discsum.json_objects import checked_fields
 from discsum.model_settings import check_settings
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, read_config, read_model, write_model
+from discsum.persistence import (
+    CONFIG,
+    WEIGHTS,
+    ModelFolder,
+    fingerprint,
+    read_card,
+    read_config,
+    read_model,
+    write_model,
+)
 from discsum.recipes.fields import Checked, Natural
 from discsum.relation_classes import GUM_CLASSES, RelationClasses
 from discsum.text_checks import ENGLISH
@@ -64,6 +73,7 @@ class Loaded:
     name: str
     fingerprint: str
     language: str
+    card: str
 
 
 def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str, language: str) -> None:
@@ -123,7 +133,8 @@ def load(name_or_path: str | Path) -> Loaded:
     tokenizer = _read_tokenizer(model.path / TOKENIZER, config.tokenizer_sha256)
     network = _build(config, model)
     _check_indices(network, config, tokenizer, model.path)
-    return Loaded(network, _plain(tokenizer), config.name, fingerprint(model.path), config.language)
+    made = fingerprint(model.path)
+    return Loaded(network, _plain(tokenizer), config.name, made, config.language, read_card(model.path))
 
 
 def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:

@@ -22,7 +22,7 @@ from discsum.hub import downloaded
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
-from discsum.persistence import CARD, read_model
+from discsum.persistence import read_card, read_model
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
@@ -133,8 +133,7 @@ class ExtractiveSummarizer(UnitScorer):
         network, config = read_network(model)
         check_unit(str(name_or_path), config.unit, unit)
         trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
-        card = model.path / CARD
-        text = card.read_text(encoding="utf-8") if card.is_file() else ""
+        text = read_card(model.path)
         return cls(network.to(device), config, load_parser(config.parser, device, precision), trained, text)
 
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:

@@ -46,6 +46,13 @@ def test_round_trip(parser, parser_folder):
         assert torch.equal(again.network.state_dict()[key], value), key
 
 
+def test_a_copy_keeps_the_card(parser_folder, tmp_path):
+    Parser.from_pretrained(parser_folder).save_pretrained(tmp_path / "copy")
+    assert (tmp_path / "copy" / "README.md").read_text() == (parser_folder / "README.md").read_text() != ""
+    Parser.from_pretrained(parser_folder).save_pretrained(tmp_path / "other", card="# Mine\n")
+    assert (tmp_path / "other" / "README.md").read_text() == "# Mine\n"
+
+
 def test_parsers_of_before_have_no_cohesion(tmp_path):
     older = tiny.make_parser(cohesion=0)
     older.save_pretrained(tmp_path)
