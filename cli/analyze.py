@@ -78,7 +78,7 @@ def attention(
     _check_layers([layer], summarizer)
     with loading("the parser"):
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
-    summarizer.warn_truncated([document])
+    summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
     maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer - 1))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
@@ -125,7 +125,7 @@ def sparsity(
         with loading(name):
             summarizer = load_model(name, device=device)
         _check_layers(layer or [], summarizer)
-        summarizer.warn_truncated(parsed)
+        summarizer.warn_truncated(summarizer.lengths(parsed, truncate=True))
         with counting(f"read by {name}", len(pairs)) as counter:
             mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, counter)
         for number, curve in enumerate(mass, start=1):

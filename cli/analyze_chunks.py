@@ -24,7 +24,7 @@ def draw_chunks(item: Item, model: str, output: str, max_tokens: int, parser: st
         summarizer = AbstractiveSummarizer.from_pretrained(model, device=device)
     with loading("the parser"):
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
-    summarizer.warn_truncated([document])
+    summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
     maps = chunk_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
     path = write_numbers(output, "attention-chunks", maps.to_dict())
     settings = ", ".join(f"{name} {value}" for name, value in summarizer.family.settings().items())

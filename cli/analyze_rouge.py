@@ -56,7 +56,7 @@ def rouge(
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import rouge_at_r
         from discsum.abstractive.generation import Generation
-        from discsum.experiments.blocks import parser_name
+        from discsum.experiments.blocks import given_trees, parser_name
         from discsum.metrics.rouge import signature
         from discsum.parsers.loading import load_parser
         from discsum.parsers.parsing import ensure_parsed, split_lines
@@ -76,8 +76,10 @@ def rouge(
         with loading(name):
             summarizer = load_system(name, amounts[0], device)
         settings = {key: value for key, value in summarizer.family.settings().items() if key != "sentences_per_step"}
-        signatures[name] = str(signature() + generation.signature.with_(**settings, parser=parser_name(engine)))
-        summarizer.warn_truncated(parsed)
+        signatures[name] = str(
+            signature() + generation.signature.with_(**settings, parser=parser_name(engine), **given_trees(pairs))
+        )
+        summarizer.warn_truncated(summarizer.lengths(parsed, truncate=True))
         whole = summarizer.selector.selector == ALL
         with counting(name, len(pairs) * (1 if whole else len(amounts))) as counter:
             found[name] = []

@@ -92,7 +92,8 @@ def main() -> None:
     warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
     # Told with every batch.
     warnings.filterwarnings("once", ".*as the model has no default length", InputWarning)
-    # Told for each model, or each document.
+    # Told for each model, each document, or each run of a table.
+    warnings.filterwarnings("once", ".* has no effect ", InputWarning)
     warnings.filterwarnings("once", ".*references: expected one sentence per line", InputWarning)
     warnings.filterwarnings("once", ".*which ROUGE counts", InputWarning)
     # A source that is used twice is listed twice.

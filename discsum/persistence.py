@@ -112,7 +112,7 @@ def language_line(parser: str) -> str:
     Raises:
         WeightsError: As in `read_config`.
     """
-    language = read_config(parser, PARSER_KIND).get("language")
+    language = read_config(parser, PARSER_KIND).get("language", "en")
     return f"language: {language}\n" if language else ""
 
 

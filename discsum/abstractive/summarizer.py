@@ -163,12 +163,12 @@ class AbstractiveSummarizer:
                 )
         return lengths
 
-    def warn_truncated(self, documents: Sequence[Document]) -> None:
-        """Warn how many documents are longer than the model's input, and so are truncated."""
+    def warn_truncated(self, lengths: Sequence[int]) -> None:
+        """Warn how many documents, of these `lengths` in tokens, are longer than the model's input and so truncated."""
         limit = self.positions
-        longer = sum(limit is not None and length > limit for length in self.lengths(documents, truncate=True))
+        longer = sum(limit is not None and length > limit for length in lengths)
         if longer:
-            share = f"{longer} of {len(documents)} texts"
+            share = f"{longer} of {len(lengths)} texts"
             warnings.warn(
                 f"{self.name}: truncated {share} to {limit} tokens, its longest input", InputWarning, stacklevel=2
             )

@@ -92,10 +92,10 @@ class ILP(RootedSubtree):
                 options={"mip_rel_gap": 0, "time_limit": LONGEST},
             )
         if result.status != 0:
-            found = "the root alone" if result.x is None else "the best one found"
+            used = "the root alone" if result.x is None else "the best one found"
             warn(
                 f"{document.id or 'document'}: expected the best subtree within {LONGEST:g} s, got {result.message}; "
-                f"{found} is used; a shorter summary or tree-knapsack needs less time",
+                f"{used} is used; a shorter summary or tree-knapsack needs less time",
                 InputWarning,
                 stacklevel=2,
             )

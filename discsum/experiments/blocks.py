@@ -31,11 +31,17 @@ BATCH = 8
 
 @dataclass(frozen=True)
 class Block:
-    """Parsed documents with their references and oracle labels, `(units,)` for each document."""
+    """Parsed documents with their references and oracle labels, `(units,)` for each document, or empty if not read."""
 
     documents: Sequence[ParsedDocument]
     references: Sequence[tuple[str, ...]]
     labels: Sequence[NDArray[np.int8]]
+
+
+def given_trees(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Return the number of texts that came with their own tree, for a signature; empty if none did."""
+    given = sum(pair.document is not None and pair.document.tree is not None for pair in pairs)
+    return {"given_trees": given} if given else {}
 
 
 def parser_name(parser: Parser) -> str:
@@ -57,9 +63,8 @@ class TextBlocks:
     @property
     def signature(self) -> Signature:
         """The settings that scores depend on: parser, number of documents that came with their own tree, oracle."""
-        given = sum(pair.document is not None and pair.document.tree is not None for pair in self.pairs)
-        trees: dict[str, Any] = {"given_trees": given} if given else {}
-        if given < len(self.pairs):
+        trees = given_trees(self.pairs)
+        if trees != {"given_trees": len(self.pairs)}:
             trees = {"parser": parser_name(self.parser())} | trees
         return Signature.of(**trees, oracle="rouge12-f", oracle_units=self.policy.budget.units or "own")
 

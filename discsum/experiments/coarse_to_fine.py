@@ -16,7 +16,7 @@ from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.blocks import parser_name
+from discsum.experiments.blocks import given_trees, parser_name
 from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of, summaries_of
 from discsum.experiments.report import HEADINGS
 from discsum.experiments.teacher_forcing import encoded_pairs, likelihood
@@ -146,7 +146,7 @@ def measure_chunks(
         report(len(documents) * (len(rows) + 1))
         scores = rouge(lines, targets)
         compared.append(Figures(percent_of(scores), nats, tokens, vocabulary))
-        signatures.append(shared + settings.with_(parser=parser_name(parser())))
+        signatures.append(shared + settings.with_(parser=parser_name(parser()), **given_trees(pairs)))
         summaries += summaries_of(name, pairs, written, scores, compared[-1])
         figures["perplexity"] = compared[-1].perplexity
         means = {metric: 100.0 * value for metric, value in scores.mean.items()}

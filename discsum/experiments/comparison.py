@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from discsum.data.failures import Failure
 from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import Location
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks
 from discsum.experiments.systems import System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
@@ -198,8 +199,10 @@ def compare_models(
 
 
 def _warm_up(systems: Sequence[System], block: Block) -> None:
-    """Let each system summarize a document, so that loading what it needs does not count as its time."""
+    """Let each system summarize a document, without warnings, so that loading does not count as its time."""
     # A copy, whose vectors are not kept.
     first = replace(block.documents[0], vectors=dict(block.documents[0].vectors))
-    for system in systems:
-        system.summaries(Block([first], block.references[:1], block.labels[:1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        for system in systems:
+            system.summaries(Block([first], block.references[:1], block.labels[:1]))

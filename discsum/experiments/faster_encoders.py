@@ -17,7 +17,7 @@ from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import TextBatch
 from discsum.data.pairs import Pair
 from discsum.errors import InputError
-from discsum.experiments.blocks import parser_name
+from discsum.experiments.blocks import given_trees, parser_name
 from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of, summaries_of
 from discsum.experiments.report import HEADINGS
 from discsum.experiments.teacher_forcing import encoded_pairs, likelihood
@@ -106,9 +106,9 @@ def measure_encoders(
     for name in models:
         # Loaded again for measuring: all models may not fit into memory together.
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
-        summarizer.lengths(documents, **generation.options)
-        summarizer.warn_truncated(documents)
+        summarizer.warn_truncated(summarizer.lengths(documents, **generation.options))
         settings = generation.signature.with_(**summarizer.family.settings(), parser=parser_name(parser()))
+        settings = settings.with_(**given_trees(pairs))
         signatures.append(signature(*MEASURES) + settings)
     rows: list[EncoderRow] = []
     compared: list[Figures] = []

@@ -55,10 +55,11 @@ class System:
 
     Attributes:
         signature: The settings that scores depend on.
-        summaries: Returns the summaries of a block; all documents of the block must have units.
+        summaries: Returns the summaries of a block.
         parameters: Number of trained parameters, without frozen encoder layers; None for an untrained system.
         check: Raises `InputError` for documents that the system cannot summarize; None if it can summarize all.
         default_units: Its own default length in units; None for the oracle and for abstractive systems.
+        selects: Whether its summaries consist of units, which are compared with the oracle's labels.
     """
 
     name: str

@@ -30,9 +30,9 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 # Significance level of the paper.
 SIGNIFICANCE_LEVEL = 0.01
 EIGHT_HEADS = "dot_product-8"
-# Preprocessing options that the three dataset folders of a table must share.
 # Fields that the rows or the folders define.
 FIXED = ("kind", "data", "train", "validation", "unit", "synthesizer.head", "synthesizer.heads", "synthesizer.mixture")
+# Preprocessing options that the three dataset folders of a table must share.
 SHARED = ("parser", "oracle", "oracle_units", "encoder", "made_by")
 Report = Callable[[str], None]
 
@@ -160,8 +160,13 @@ def run_table(
 def _check_settings(settings: Sequence[str]) -> None:
     """Check that settings do not change what makes a row the row of its table."""
     names = [setting.partition("=")[0] for setting in settings]
-    if wrong := [name for name in names if name in FIXED]:
+    if wrong := [name for name in names if any(_overlap(name, fixed) for fixed in FIXED)]:
         raise InputError(f"--set: expected no fields that define the rows or the data, got {', '.join(wrong)}")
+
+
+def _overlap(name: str, other: str) -> bool:
+    """Return whether a field is the other one, or a group that contains it."""
+    return f"{other}.".startswith(f"{name}.") or f"{name}.".startswith(f"{other}.")
 
 
 def _check_seeds(draws: int, seeds: int | None, settings: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from discsum.recipes.fields import Checked, Count, Natural, Positive, about
 class Rows(Checked):
     """A range of rows of a table of texts."""
 
-    path: Annotated[str, about("The file, relative to the recipe's data folder.")]
+    path: Annotated[str, about("The file, relative to the recipe's data folder; or a URL.")]
     first: Annotated[Natural, about("First row, from 0.")] = 0
     last: Annotated[Count | None, about("End of the rows (exclusive).")] = None
 

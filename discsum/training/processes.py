@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from discsum.devices import has_fast_bfloat16
+from discsum.errors import InputError
 from discsum.extras import needs
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ def local_main_first() -> Iterator[None]:
 def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     """Return the accelerator that distributes a network over processes and devices.
 
-    `bf16` selects bfloat16 on a GPU that has it and overrides the launcher; without it, training is in float32. Set
-    `unused_parameters` if some parameters have no gradient in some steps.
+    With `bf16`, training is in bfloat16 on a GPU that has it, and elsewhere as the launcher says. Without, it is in
+    float32. Set `unused_parameters` if some parameters have no gradient in some steps.
 
     Raises:
+        InputError: This process has trained in another precision before.
         MissingExtraError: The library accelerate is not installed.
     """
     with needs("accelerate"):
@@ -54,7 +56,12 @@ def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     # None leaves the choice to `accelerate launch --mixed_precision`, which also helps on some CPUs.
     precision = "bf16" if able else None if bf16 else "no"
     handler = DistributedDataParallelKwargs(find_unused_parameters=unused_parameters)
-    return Accelerator(cpu=_cpu(), mixed_precision=precision, kwargs_handlers=[handler])
+    try:
+        return Accelerator(cpu=_cpu(), mixed_precision=precision, kwargs_handlers=[handler])
+    except ValueError as error:
+        raise InputError(
+            f"bf16: expected the precision of this process's earlier training, got {bf16}: {error}"
+        ) from error
 
 
 def leave_group() -> None:

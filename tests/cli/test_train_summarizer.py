@@ -109,7 +109,7 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
     }
     code.write_text(f"{NEIGHBOURS}\n# Changed.\n")
     result = discsum(*command, "--head-file", code)
-    assert "synthesizer.head: expected the code of heads that the run began with" in result.err
+    assert "synthesizer: expected the code of heads that the run began with" in result.err
     code.write_text(NEIGHBOURS)
     for command in (
         ("extract", article, "--model", run / "best"),

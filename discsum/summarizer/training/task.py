@@ -225,9 +225,9 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
                 f"vectors: expected the encoder {self.recipe.vectors} with digest {began}, which the run began with, "
                 f"got {self.config.encoder}; restore it, or choose another folder to train again"
             )
-        if (heads := state.get("heads", {})) != self._heads():
+        if (heads := state.get("heads", self._heads())) != self._heads():
             raise WeightsError(
-                f"synthesizer.head: expected the code of heads that the run began with, {heads}, got {self._heads()}; "
+                f"synthesizer: expected the code of heads that the run began with, {heads}, got {self._heads()}; "
                 "restore it, or choose another folder to train again"
             )
 
