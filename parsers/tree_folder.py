@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from warnings import warn
 
 from discsum.document import Document, Span
 from discsum.errors import DiscsumError, InputError, InputWarning
-from discsum.formats import read_tree, suffixes
+from discsum.formats import read_trees, suffixes
 from discsum.parsers.treebank import align
 from discsum.writing import BLANK_LINE, LINE_BREAK, ends_sentence
 
@@ -41,16 +41,18 @@ def has_trees(folder: Path) -> bool:
     return folder.is_dir() and any(_tree_files(folder))
 
 
-def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
+def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None = None) -> TreeFolder:
     """Return the documents with trees in a folder and in the folders below it.
 
     A text file of the same name, with the suffix `.txt` or none, supplies the text if it equals that of the EDUs apart
     from white space. Documents that cannot be read, or that have the text of another one, are left out with a warning.
+    A file with several trees, such as `bank.dis`, gives the documents `bank-1`, `bank-2` and so on.
 
     Args:
         folder: Holds files of any tree format.
         sentences: Where sentences end in trees that have none: `punctuation`, after EDUs with final punctuation and at
             blank lines of the text; `newline`, at line breaks of the text file.
+        listing: A file that is no tree although it may end like one, such as `splits.json`.
 
     Raises:
         InputError: No folder, or no tree in it.
@@ -58,28 +60,32 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
     if not folder.is_dir():
         raise InputError(f"{folder}: expected a folder with tree files, found no such folder")
     documents, left_out, texts, guessed = dict[str, Document](), set[str](), dict[str, str](), 0
-    for path in sorted(_tree_files(folder), key=lambda path: (path.with_suffix(""), path.suffix != _WHOLE, path.name)):
-        name = path.relative_to(folder).with_suffix("").as_posix()
+
+    def leave_out(name: str, error: DiscsumError) -> None:
+        warn(f"left out: {error}", InputWarning, stacklevel=3)
+        left_out.add(name)
+
+    # Of two formats of a document, JSON first.
+    files = [path for path in _tree_files(folder) if path != listing]
+    for path in sorted(files, key=lambda path: (path.with_suffix(""), path.suffix != _WHOLE, path.name)):
+        place = path.relative_to(folder)
         try:
-            document = read_tree(path)
-            if document.tree is None:
-                raise InputError(f"{path}: expected a tree over the EDUs, found none")
-            if name in documents:
-                raise InputError(
-                    f"{path}: expected one tree file per document, but {name} is also there in another format"
-                )
-            certain = path.suffix.lower() == _WHOLE
-            if not certain:
-                document, certain = _with_text(document, path, sentences)
-            same = texts.setdefault("".join(document.text.split()), name)
-            if same != name:
-                raise InputError(f"{path}: expected a text that no other tree file has, but {same} has the same one")
+            found = read_trees(path)
         except DiscsumError as error:
-            warn(f"left out: {error}", InputWarning, stacklevel=2)
-            left_out.add(name)
+            leave_out(place.with_suffix("").as_posix(), error)
             continue
-        documents[name] = document.with_id(name)
-        guessed += not certain
+        for document in found:
+            # A file with several trees names them after itself.
+            name, certain = place.with_name(document.id).as_posix(), path.suffix.lower() == _WHOLE
+            try:
+                if not certain and len(found) == 1:
+                    document, certain = _with_text(document, path, sentences)
+                _check_tree(document, name, path, documents, texts)
+            except DiscsumError as error:
+                leave_out(name, error)
+                continue
+            documents[name] = document.with_id(name)
+            guessed += not certain
     if not documents:
         endings = ", ".join(sorted(suffixes()))
         unread = f" but {len(left_out)} that cannot be read" if left_out else ""
@@ -92,6 +98,17 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
             stacklevel=2,
         )
     return TreeFolder(documents, frozenset(left_out - documents.keys()), guessed)
+
+
+def _check_tree(document: Document, name: str, path: Path, documents: Container[str], texts: dict[str, str]) -> None:
+    """Check that a document has a tree, and a name and a text of its own; `texts` has the name of each text."""
+    if document.tree is None:
+        raise InputError(f"{path}: expected a tree over the EDUs, found none")
+    if name in documents:
+        raise InputError(f"{path}: expected one tree file per document, but {name} is also there in another format")
+    same = texts.setdefault("".join(document.text.split()), name)
+    if same != name:
+        raise InputError(f"{path}: expected a text that no other tree file has, but {same} has the same one")
 
 
 def _tree_files(folder: Path) -> Iterator[Path]:

@@ -157,7 +157,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     listing = folder / (config.file or LISTING)
     if config.file is None and not listing.is_file() and (folder / "splits.md").is_file():
         raise InputError(f"{folder}: expected the folders dep and rst beside splits.md, as in a checkout of GUM")
-    found = read_folder(folder, sentences)
+    found = read_folder(folder, sentences, listing)
     if config.file is not None or listing.is_file():
         drawn = replace(config, file=None, leave_out=())
         if drawn != SplitConfig():

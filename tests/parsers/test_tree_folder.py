@@ -101,6 +101,22 @@ def test_splits_are_drawn_by_name():
 
 
 @pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
+def test_trees_of_one_file_are_documents_of_their_own(bank):
+    before = read_folder(bank).documents
+    paths = sorted(bank.glob("*.dis"))[:3]
+    texts = [path.read_text() for path in paths]
+    for path in paths:
+        path.unlink()
+        path.with_suffix(".txt").unlink(missing_ok=True)
+    (bank / "all.dis").write_text("\n".join([*texts, texts[0]]))
+    found = read_folder(bank)
+    assert found.left_out == {"all-4"}
+    for number, path in enumerate(paths, start=1):
+        assert found.documents[f"all-{number}"].tree == before[path.stem].tree
+    assert len(found.documents) == len(before)
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
 def test_splits_from_files(bank):
     (bank / "splits.tsv").write_text("text00\ttrain\ntext01.dis\tdev\n")
     treebank = read_treebank(bank, SplitConfig())
@@ -108,6 +124,11 @@ def test_splits_from_files(bank):
     (bank / "mine.yaml").write_text("train: [text02, text03]\ndev: [text04]\ntest: [text05]\n")
     treebank = read_treebank(bank, SplitConfig(file="mine.yaml"))
     assert [document.id for document in treebank.train] == ["text02", "text03"]
+    (bank / "mine.json").write_text('{"train": ["text02"], "dev": ["text04"]}')
+    with warnings.catch_warnings(record=True) as caught:
+        read_treebank(bank, SplitConfig(file="mine.json"))
+    assert not any("mine.json: text" in str(one.message) for one in caught)
+    (bank / "mine.json").unlink()
     treebank = read_treebank(bank, SplitConfig(file="mine.yaml", leave_out=("*3",)))
     assert [document.id for document in treebank.train] == treebank.splits.names["train"] == ["text02"]
     with pytest.raises(InputError, match=r"no training document 'text04'; expected patterns of names such as text02"):
