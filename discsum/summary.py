@@ -18,10 +18,10 @@ from discsum.dependency import same_unit_groups
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.format_registry import FORMATS
-from discsum.writing import ends_sentence, single_line
+from discsum.writing import ends_sentence, full_stop, single_line
 
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
-_LOOSE_END = " \t,;:–—-"
+_LOOSE_END = " \t,;:–—-，、；：،؛"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,8 @@ def _tidy(run: str) -> str:
     cut = quotes.start() if quotes else len(run)
     body, closing = run[:cut].rstrip(), run[cut:]
     if not ends_sentence(body):
-        body = (body.rstrip(_LOOSE_END) or body) + "."
+        body = body.rstrip(_LOOSE_END) or body
+        body += full_stop(body)
     for index, character in enumerate(body):
         if character.isalnum():
             return body[:index] + character.title() + body[index + 1 :] + closing

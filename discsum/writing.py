@@ -37,6 +37,18 @@ _AFTER_END = re.compile(
 _JOINERS = "\u200c\u200d"
 
 
+# Full stops by the script that begins a character's name; Thai and Lao have none, other scripts that of Latin.
+_FULL_STOPS = dict.fromkeys(("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO"), "。") | dict.fromkeys(("THAI", "LAO"), "")
+_FULL_STOPS |= dict.fromkeys(("DEVANAGARI", "BENGALI"), "।") | {"ARMENIAN": "։", "ETHIOPIC": "።"}
+_FULL_STOPS |= {"KHMER": "។", "MYANMAR": "။", "TIBETAN": "།"}
+
+
+def full_stop(text: str) -> str:
+    """Return the full stop of the script of a text's last letter."""
+    letter = next(filter(str.isalpha, reversed(text)), "")
+    return _FULL_STOPS.get(unicodedata.name(letter, " ").split(" ")[0] if letter else "", ".")
+
+
 def is_unspaced(character: str) -> bool:
     """Return whether a character is of a script that is written without spaces between words."""
     return _UNSPACED_CHARACTER.match(character) is not None
