@@ -23,15 +23,19 @@ class FieldHelp:
 
 
 def help_of(made: Any, prefix: str = "") -> list[FieldHelp]:
-    """Return the help of all fields of a dataclass instance; fields of nested dataclasses are named `group.field`."""
+    """Return the help of all fields of a dataclass instance; fields of nested dataclasses are named `group.field`.
+
+    The help of a group comes before that of its fields.
+    """
     found = []
     for name, hint in init_fields(type(made)).items():
         value = getattr(made, name)
+        texts = [mark.description for mark in getattr(hint, "__metadata__", ()) if mark.description]
         if is_dataclass(value):
+            found.append(FieldHelp(f"{prefix}{name}", "a group of fields", "{...}", " ".join(texts)))
             found += help_of(value, f"{prefix}{name}.")
             continue
         shown = f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
-        texts = [mark.description for mark in getattr(hint, "__metadata__", ()) if mark.description]
         found.append(FieldHelp(f"{prefix}{name}", described(hint), "null" if value is None else shown, " ".join(texts)))
     return found
 
