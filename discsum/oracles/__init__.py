@@ -74,7 +74,7 @@ def oracle_labels(
     if not chosen and lacks_words(texts):
         warn(
             f"{name}: expected references with words of the letters a to z and digits, which ROUGE counts, got some "
-            "without; no unit of their documents is labelled",
+            "without any; no unit of these documents is labelled",
             InputWarning,
             stacklevel=2,
         )
