@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def check_device(name: str) -> None:
-    """Check that torch can compute on a device.
+def check_device(name: str, *, doubles: bool = False) -> None:
+    """Check that torch can compute on a device, with `doubles` also in double precision.
 
     Raises:
         TypeError: The name is not a string.
@@ -29,8 +29,7 @@ def check_device(name: str) -> None:
     import torch
 
     try:
-        # Running sums are in double precision, which Apple's GPUs do not have.
-        torch.ones(1, device=name, dtype=torch.float64).item()
+        torch.ones(1, device=name, dtype=torch.float64 if doubles else torch.float32).item()
     except (RuntimeError, AssertionError, ImportError, TypeError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(

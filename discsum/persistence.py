@@ -15,6 +15,7 @@ from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
 from discsum.json_objects import read_object
 from discsum.registry import suggestion
+from discsum.text_checks import ENGLISH
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -112,7 +113,7 @@ def language_line(parser: str) -> str:
     Raises:
         WeightsError: As in `read_config`.
     """
-    language = read_config(parser, PARSER_KIND).get("language", "en")
+    language = read_config(parser, PARSER_KIND).get("language", ENGLISH)
     return f"language: {language}\n" if language else ""
 
 

@@ -100,7 +100,8 @@ class Parser:
         """
         from discsum.parsers.pretrained import load
 
-        check_device(device)
+        # Running sums are in double precision, which Apple's GPUs do not have.
+        check_device(device, doubles=True)
         check_precision(precision, device)
         loaded = load(name_or_path)
         loaded.network.encoder.precision = precision

@@ -39,6 +39,21 @@ def test_precisions_that_there_are_not(name):
             function("It rained.", precision=name)
 
 
+def test_a_device_without_double_precision(monkeypatch):
+    """As Apple's GPUs."""
+    ones = torch.ones
+
+    def singles(*size, device, dtype):
+        if dtype == torch.float64:
+            raise TypeError("no float64")
+        return ones(*size, dtype=dtype)
+
+    monkeypatch.setattr(torch, "ones", singles)
+    check_device("mps")
+    with pytest.raises(InputError, match=r"expected a device that torch can use here, .* got 'mps' \(no float64\)"):
+        check_device("mps", doubles=True)
+
+
 def test_a_device_that_cannot():
     check_precision("fp32", "meta")
     with pytest.raises(InputError, match=r"expected one that meta supports, such as fp32, got bf16 \("):

@@ -178,6 +178,5 @@ def extracted(name: str, documents: Sequence[Document], device: str = "cpu") -> 
     """
     scorer = load_scorer(name, "sentence", device)
     policy = scorer.complete(default_policy("edu") if scorer.own_selection else default_policy("sentence", 1))
-    return ["\n".join(extract(document, scorer, policy).lines) for document in documents], policy.signature.with_(
-        **scorer.settings
-    )
+    lines = ["\n".join(extract(document, scorer, policy).lines) for document in documents]
+    return lines, policy.signature.with_(**scorer.settings)

@@ -73,6 +73,11 @@ class RunRecipe(TrainingRecipe):
     parser: Annotated[str, about("Parser of sentences, EDUs and trees.")] = SHIPPED_PARSER
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 
+    @property
+    def saved_weights(self) -> str:
+        """What a model card calls the saved weights."""
+        return "the running average of the run" if self.average else "those of the run"
+
     def without_effect(self) -> list[str]:
         """Return a line for each field that is set but has no effect beside the others, to be warned about."""
         found = self.unused("sample_seed", why="without sample") if self.sample is None else []

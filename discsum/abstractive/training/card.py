@@ -28,10 +28,9 @@ def abstractive_card(
     sample = f", {recipe.sample} documents of them (seed {recipe.sample_seed})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     license = f"license: {recipe.license}\n" if recipe.license else ""
-    weights = "the running average of the run" if recipe.average else "those of the run"
     model = (
-        f"{family.model} It was initialised from {recipe.model or family.initial}. The weights are {weights} after "
-        f"step {best.steps}."
+        f"{family.model} It was initialised from {recipe.model or family.initial}. The weights are "
+        f"{recipe.saved_weights} after step {best.steps}."
     )
     return f"""\
 ---

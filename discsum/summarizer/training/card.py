@@ -41,7 +41,6 @@ def summarizer_card(
     source = "that parser's encoder" if recipe.vectors in VECTORS else hub_encoder
     kind = f"{recipe.vectors} " if recipe.vectors in VECTORS else ""
     features = f", and {network.features} features of each unit's position and form" if network.features else ""
-    weights = "the running average of the run" if recipe.average else "those of the run"
     encoder = (
         f"The last {recipe.encoder_layers} layers of the encoder were trained too and are part of the model."
         if recipe.encoder_layers
@@ -72,7 +71,7 @@ Gives each {unit} of a text the probability that it belongs to the summary. Use 
 `{recipe.synthesizer.head}`, on trees of the parser `{recipe.parser}`, whose card names its own data and licence. The
 inputs are {kind}unit vectors of {source}{features}.
 
-The weights are {weights} after step {best.steps}, stored as float16. {encoder}
+The weights are {recipe.saved_weights} after step {best.steps}, stored as float16. {encoder}
 
 ## Data
 
