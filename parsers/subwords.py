@@ -214,3 +214,10 @@ def _evenly(start: int, length: int, size: int, overlap: int) -> list[tuple[int,
     each = min(length - start, -(-(length - start - overlap) // count) + overlap)
     room = length - each - start
     return [(begin, begin + each) for begin in (start + room * index // max(1, count - 1) for index in range(count))]
+
+
+def without_limits(tokenizer: Tokenizer) -> Tokenizer:
+    """Return the tokenizer without truncation and padding, which its file may set."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

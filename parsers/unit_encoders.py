@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from discsum.constants import DISCOURSE, ISOLATED, UNITS, VECTORS
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
-from discsum.parsers.encoder import WindowEncoder
+from discsum.parsers.encoder import WindowEncoder, longest_window
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import encoding
-from discsum.parsers.pretrained import longest_window, pretrained_encoder
+from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.reading import STATES, Reading, collect_vectors, read
 from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.scoring import ParsedDocument

@@ -7,10 +7,10 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from discsum.errors import InputError
+from discsum.parsers.folder import is_parser
 from discsum.parsers.labels import Label
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.pretrained import is_parser
 
 
 def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> list[str]:

@@ -16,9 +16,10 @@ from discsum.constants import PARSER_KIND
 from discsum.devices import has_fast_bfloat16
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
+from discsum.parsers.encoder import longest_window
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.pretrained import longest_window, pretrained_encoder
+from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.structure import DESIGNS
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.evaluation import evaluate_parser, format_figures

@@ -22,10 +22,10 @@ from torch import Tensor
 
 from discsum.errors import InputError
 from discsum.parsers.edu_vectors import EDULayout
+from discsum.parsers.folder import is_parser
 from discsum.parsers.labels import Label
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.pretrained import is_parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, predicted_starts
 from discsum.parsers.structure import joined_nodes
 from discsum.parsers.structure.chart import LIMIT, decode, span_posteriors

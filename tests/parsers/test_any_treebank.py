@@ -11,9 +11,10 @@ import tiny_encoders
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.formats import dump
+from discsum.parsers.encoder import longest_window
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import parseval
-from discsum.parsers.pretrained import longest_window, pretrained_encoder
+from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.subwords import split_subwords
 from discsum.parsers.training import examples
 from discsum.parsers.training.examples import GoldExamples, label_set

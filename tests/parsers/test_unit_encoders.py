@@ -7,8 +7,8 @@ import torch
 
 from discsum.constants import UNITS
 from discsum.errors import InputError, InputWarning
+from discsum.parsers.encoder import longest_window
 from discsum.parsers.parsing import with_vectors
-from discsum.parsers.pretrained import longest_window
 from discsum.parsers.unit_encoders import UnitEncoder
 
 TEXTS = [tiny.ARTICLE, "The river rose. " + "Rain " * 100, "Mill"]
