@@ -86,7 +86,7 @@ def test_lines_that_need_a_corpus_are_well_formed(command):
 def test_python_blocks(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     found = blocks(README, "python")
-    assert len(found) == 2
+    assert len(found) == 1
     # The blocks run in order, as one session.
     names = {}
     for block in found:
