@@ -62,7 +62,8 @@ Encoding = Annotated[
     str,
     typer.Option(
         callback=_known_encoding,
-        help=f"Encoding of the inputs; {DECLARED}: as an rs3, rs4 or HTML file declares, otherwise UTF-8.",
+        help=f"Encoding of the inputs; {DECLARED}: as an rs3, rs4 or HTML file declares or the byte "
+        "order mark of a file other than a table says, otherwise UTF-8.",
         rich_help_panel=OF_INPUTS,
     ),
 ]

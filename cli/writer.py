@@ -24,6 +24,7 @@ from discsum.data.inputs import Item, input_files
 from discsum.data.markup import ENDINGS
 from discsum.errors import InputError
 from discsum.files import clear_unfinished, is_device, replacing
+from discsum.format_registry import suffixes
 
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -112,7 +113,7 @@ class Writer:
                 self.folder = path
                 self._record = path / f"{suffix}.options" if options else None
             check_writable(path, folder=self.folder is not None, option=option)
-            if self.folder is not None and suffix in {".txt", *ENDINGS}:
+            if self.folder is not None and suffix in {".txt", *ENDINGS, *suffixes()}:
                 check_outside(path, inputs)
             self._inputs = input_files(inputs)
             clear_unfinished(path if self.folder is not None else path.parent)

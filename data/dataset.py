@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,7 @@ def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
     # These copies are damaged. This process holds the lock, so no other process is writing one.
     for old in folder.glob(f"{name}-*.arrow"):
         old.unlink()
-    with files[0].open("rb") as first:
+    with _shard_errors(files[0]), files[0].open("rb") as first:
         there = pq.read_schema(first).remove_metadata()
     # Shards of earlier versions lack some columns of documents.
     named = {name for name, _ in DOCUMENT}
@@ -125,14 +126,20 @@ def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
 def _batches(files: Sequence[Location], columns: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the rows of shards with the given columns; columns that a shard lacks are null."""
     for path in files:
-        try:
-            with path.open("rb") as file:
-                # Without pre-buffering; see `ShardFile.opened`.
-                for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS):
-                    rows = pa.Table.from_batches([batch])
-                    for field in columns:
-                        if field.name not in rows.column_names:
-                            rows = rows.append_column(field, pa.nulls(len(rows), field.type))
-                    yield from rows.select(columns.names).cast(columns).to_batches()
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: expected a shard, got {error}; {repair_of({})}") from error
+        with _shard_errors(path), path.open("rb") as file:
+            # Without pre-buffering; see `ShardFile.opened`.
+            for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS):
+                rows = pa.Table.from_batches([batch])
+                for field in columns:
+                    if field.name not in rows.column_names:
+                        rows = rows.append_column(field, pa.nulls(len(rows), field.type))
+                yield from rows.select(columns.names).cast(columns).to_batches()
+
+
+@contextmanager
+def _shard_errors(path: Location) -> Iterator[None]:
+    """Raise errors of reading a shard in the block as `InputError`."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: expected a shard, got {error}; {repair_of({})}") from error

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discsum.candidates import Candidates
 from discsum.data.failures import Failure
 from discsum.data.pairs import Pair
-from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
+from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, unloaded_makers
 from discsum.data.records import Origin
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import SHARD
@@ -49,16 +49,16 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         return self.recipe.batch_size
 
     def makers(self) -> dict[str, str]:
-        """Return the version of discsum and the fingerprint of the parser."""
-        return own_makers(self.recipe.parser)
+        """Return the version of discsum, the parser's fingerprint, and the identity of a foreign oracle."""
+        return unloaded_makers(self.recipe)
 
     def load(self) -> None:
         """Load the parser and the unit encoder."""
         _ = self.parser, self.encoder
 
     def name_of(self, entry: Pair) -> str:
-        """Return the document's id."""
-        return entry.id
+        """Return the file and line of a pair, or the document's id if they are unknown."""
+        return entry.source or entry.id
 
     def unusable(self, entry: Pair) -> Failure | None:
         """Return a failure for a pair that Parquet cannot hold."""

@@ -26,6 +26,20 @@ def check_encoding(name: str) -> None:
         raise InputError(f"expected the name of a text encoding, got {name!r}") from error
 
 
+def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVERT) -> None:
+    """Raise `InputError` if an encoding needs a byte order mark and a file, given its first bytes, has none.
+
+    Without a mark, Python assumes the machine's byte order, and the wrong order rarely raises an error: almost any
+    bytes are letters of some script.
+    """
+    mark = _MARKS.get(encoding.lower().replace("_", "-"))
+    if mark and beginning and not beginning.startswith(mark):
+        raise InputError(
+            f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {encoding}-le or "
+            f"{encoding}-be as the encoding of a file without one"
+        )
+
+
 def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:
     """Return the decoded text of a file without its byte order mark, but otherwise unchanged.
 
@@ -39,14 +53,8 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     Raises:
         InputError: No such encoding, or invalid bytes; the message has the offset of the first.
     """
-    mark = _MARKS.get(encoding.lower().replace("_", "-"))
-    if mark and content and not offset and not content.startswith(mark):
-        # Without a mark, Python assumes the machine's byte order, and the wrong order rarely raises an error: almost
-        # any bytes are letters of some script.
-        raise InputError(
-            f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {encoding}-le or "
-            f"{encoding}-be as the encoding of a file without one"
-        )
+    if not offset:
+        check_mark(content, encoding, source, remedy)
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:

@@ -82,7 +82,9 @@ class ReadOptions:
     @property
     def encoding(self) -> str:
         """Encoding of tables."""
-        return "utf-8" if self.given == DECLARED else self.given
+        # Byte order marks are left out in any case, and `utf-8-sig` encodes line ends with one.
+        marked = self.given.lower().replace("_", "-") == "utf-8-sig"
+        return "utf-8" if self.given == DECLARED or marked else self.given
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -119,8 +121,9 @@ def read_inputs(
     Args:
         inputs: Files, folders (their text, table and tree files, by name), patterns such as `news/*.parquet`, URLs of
             these that fsspec reaches (without tree files), or `-` for standard input.
-        encoding: Encoding of all files. By default, or with `declared`, it is what an XML or HTML file declares, and
-            otherwise UTF-8. If it is given, errors name `--encoding` and `--text-column` as remedies.
+        encoding: Encoding of all files. By default, or with `declared`, it is what an XML or HTML file declares or the
+            byte order mark of a file that is not a table says, and otherwise UTF-8. If it is given, errors name
+            `--encoding` and `--text-column` as remedies.
         text_column: Column of a table that holds the text; by default `article` or `text`.
         trees: Whether tree files count as input.
         roots: What to do with a tree that has several roots; see `discsum.formats.load`.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from pathlib import Path
 
 from discsum.data.leases import check_free, leased
 from discsum.data.remote import RemotePath
@@ -32,8 +31,7 @@ def folder_lock(folder: Location, *, wait: bool = False) -> Iterator[None]:
     Raises:
         LockedError: Another run has locked it, and `wait` is false.
     """
-    if isinstance(folder, Path):
-        make_folder(folder)
+    make_folder(folder)
     with _lock(folder, "", wait=wait):
         _check_parts(folder, wait=wait)
         yield
@@ -53,8 +51,7 @@ def part_lock(folder: Location, part: str, begin: Callable[[], bool], *, wait: b
     Raises:
         LockedError: Another run has locked it, and `wait` is false.
     """
-    if isinstance(folder, Path):
-        make_folder(folder)
+    make_folder(folder)
     with ExitStack() as held:
         while True:
             held.enter_context(_lock(folder, part, wait=wait))

@@ -156,7 +156,7 @@ class Manifest:
             begun = begun_recipe(folder)
             state = "has none" if begun is None else f"is not finished: run discsum {_command(begun)} again"
             raise InputError(f"{folder}: expected a {kind} with {MANIFEST}, this one {state}")
-        data = _own_object(path, LARGEST)
+        data = _own_object(path)
         with _with_remedy(data["recipe"]):
             if data.get("format") != FORMAT:
                 raise InputError(f"{path}: expected format {FORMAT}, got {data.get('format')!r}")
@@ -240,7 +240,7 @@ def begun_recipe(folder: Location) -> dict[str, Any] | None:
     return _own_object(folder / RECIPE) if (folder / RECIPE).is_file() else None
 
 
-def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
+def _own_object(path: Location) -> dict[str, Any]:
     """Return the object in `recipe.json` or `manifest.json`.
 
     Raises:
@@ -249,7 +249,7 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
     """
     folder = path.parent
     try:
-        data = read_object(path, InputError, largest)
+        data = read_object(path, InputError, LARGEST)
     except InputError as error:
         names = [name for name in sizes_in(folder) if is_shard(name) or name == FAILURES]
         if not names:

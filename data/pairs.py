@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import count_rows, find_column, read_rows, row_id
+from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, kind_of, read_rows, row_id
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -36,12 +36,14 @@ class Pair:
 
     Attributes:
         document: The parsed text, if the input was parsed.
+        source: File and line, for messages; empty if unknown.
     """
 
     id: str
     text: str
     references: tuple[str, ...]
     document: Document | None = None
+    source: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class PairSource:
             # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
             parsed = self.text_column is None and row.keys() >= PARSED
             document = Document.from_json(row | {"id": id}) if parsed else None
-            return Pair(id, _text(text), _references(references), document)
+            return Pair(id, _text(text), _references(references), document, source)
         except InputError as error:
             return Failure(source, str(error))
 
@@ -194,6 +196,12 @@ class PairSource:
             check_unchanged(file)
             rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes, columns=self.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
+                if number == 1 and isinstance(row, dict) and kind_of(file.path) in SAME_COLUMNS:
+                    # A table without the columns fails once, not row by row.
+                    try:
+                        self.columns(row)
+                    except InputError as error:
+                        raise InputError(f"{source}: {error}") from error
                 yield source, row_id(file.path, str(number)), row
 
     def _dataset(self) -> Any:

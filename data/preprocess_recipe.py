@@ -88,15 +88,18 @@ def own_makers(parser: str) -> dict[str, str]:
     return {"discsum": version("discsum"), "parser": fingerprint(parser, PARSER_KIND)}
 
 
+def unloaded_makers(recipe: PreprocessRecipe) -> dict[str, str]:
+    """Return what `makers` finds without an encoder of its own."""
+    return own_makers(recipe.parser) | ({} if recipe.oracle == UNLABELLED else ORACLES.code(recipe.oracle))
+
+
 def makers(recipe: PreprocessRecipe) -> dict[str, str]:
     """Return the version of discsum, the parser's fingerprint, and the identities of encoder and foreign oracle.
 
     Raises:
         WeightsError: No such parser or encoder.
     """
-    made = own_makers(recipe.parser)
-    if recipe.oracle != UNLABELLED:
-        made |= ORACLES.code(recipe.oracle)
+    made = unloaded_makers(recipe)
     if recipe.encoder in OWN:
         return made
     from discsum.parsers.unit_encoders import identity

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discsum.data.encodings import decode
+from discsum.data.encodings import check_mark, decode
 from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import PAGES
 from discsum.data.storage import Location
@@ -125,6 +125,8 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int, faults: _Fa
     escaped = "\n".encode(encoding) == b"\n"
     errors = "surrogateescape" if escaped else "strict"
     number = offset = 0
+    with path.open("rb") as content:
+        check_mark(content.read(4), encoding, str(path), remedy)
     with path.open("rb") as content, io.TextIOWrapper(content, encoding, errors, newline="") as file:
         try:
             while line := file.readline(largest + 1):
@@ -142,7 +144,7 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int, faults: _Fa
                         try:
                             decode(own, encoding, str(path), offset, remedy)
                         except InputError as error:
-                            faults.add(number, str(error))
+                            faults.add(number, str(error).removeprefix(f"{path}: "))
                 yield line.removeprefix("\ufeff") if number == 1 else line
                 if faults.open:
                     return

@@ -74,7 +74,7 @@ def unwritable(pair: Pair) -> Failure | None:
         except UnicodeEncodeError as error:
             half = f"U+{ord(part[error.start]):04X}"
             reason = f"expected {name} to be Unicode text, got the lone surrogate {half} at offset {error.start}"
-            return Failure(pair.id, reason)
+            return Failure(pair.source or pair.id, reason)
     return None
 
 

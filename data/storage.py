@@ -245,7 +245,9 @@ def matching(pattern: Location) -> list[Stored]:
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
     infos = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
     found = {_url_of(path, pattern.url, name): info for path, info in infos.items()}
-    return [_stored(RemotePath(url), found[url]) for url in sorted(found)]
+    # Web servers report sizes of files, but not in listings.
+    paths = {url: RemotePath(url) for url in sorted(found)}
+    return [stored(path) if found[url]["size"] is None else _stored(path, found[url]) for url, path in paths.items()]
 
 
 def _below(folder: Path) -> Iterator[Path]:

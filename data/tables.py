@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, check_encoding, decode
@@ -28,6 +28,7 @@ TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 # Tables whose rows all have the same columns.
 SAME_COLUMNS = (*SEPARATED, ".parquet")
+_Row = TypeVar("_Row")
 
 
 def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> str:
@@ -69,20 +70,31 @@ def read_rows(
     if kind == ".parquet":
         table = parquet_file(path)
         batches = parquet_batches(table, str(path), columns=_chosen(columns, table.schema_arrow.names))
-        rows = (row for batch in batches for row in rows_in(batch))
-        for number, row in enumerate(rows, start=1):
+        for number, row in _numbered(row for batch in batches for row in rows_in(batch)):
             source = f"{path}:{number}"
             yield source, replace(row, source=source) if isinstance(row, Failure) else row
     elif kind in SEPARATED:
         yield from separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
     elif kind in (".jsonl", ".jsonl.gz"):
-        for number, line in enumerate(_lines(path, encoding, remedy, largest), start=1):
+        for number, line in _numbered(_lines(path, encoding, remedy, largest)):
             source = f"{path}:{number}"
             found = json_row(line, source)
             if found is not None:
                 yield source, found
     else:
         raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
+
+
+def _numbered(rows: Iterable[_Row]) -> Iterator[tuple[int, _Row]]:
+    """Yield rows with their numbers, from 1; an error after the first row says which rows are not read."""
+    number = 0
+    try:
+        for number, row in enumerate(rows, start=1):
+            yield number, row
+    except InputError as error:
+        if not number:
+            raise
+        raise InputError(f"{error}; rows after row {number:,} are not read") from error
 
 
 def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:

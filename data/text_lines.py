@@ -30,7 +30,7 @@ def decoded(
         try:
             yield begin, decode(line, encoding, name, begin, remedy).removesuffix("\n")
         except InputError as error:
-            yield begin, Failure(name, str(error))
+            yield begin, Failure(name, str(error).removeprefix(f"{name}: "))
 
 
 def bounded(file: IO[bytes], largest: int, offset: int = 0) -> Iterator[tuple[int, bytes]]:

@@ -221,7 +221,7 @@ def test_half_characters_fail_alone(parser_folder, tmp_path):
         assert (manifest.documents, manifest.failed) == (4, 4)
     assert contents(tmp_path / "set1") == contents(tmp_path / "set2")
     failures = [json.loads(line) for line in (tmp_path / "set1" / "failures.jsonl").read_text().splitlines()]
-    assert [failure["source"] for failure in failures] == ["d1", "d\udfff", "d4", "d6"]
+    assert [failure["source"] for failure in failures] == [f"{table}:{line}" for line in (2, 4, 5, 7)]
     for failure, (name, half) in zip(
         failures, [("the text", "D800"), ("the id", "DFFF"), ("a reference", "D801"), ("the tree", "D802")], strict=True
     ):
