@@ -170,3 +170,8 @@ class SlicedDocuments(Generic[Entry]):
 def first_undivided(files: Iterable[Stored]) -> Stored | None:
     """Return the first file that cannot be divided among workers; None if all can be."""
     return next((file for file in files if kind_of(file.path) not in DIVIDED), None)
+
+
+def undivided(file: Stored) -> str:
+    """Return the message about a file that cannot be divided, in runs that need this."""
+    return f"{file.path}: expected a table that ends in {' or '.join(DIVIDED)} for shards sized in bytes"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DIVIDED, DividedTables, first_undivided
+from discsum.data.divided_tables import DividedTables, first_undivided, undivided
 from discsum.data.failures import Failure
 from discsum.data.inputs import (
     Item,
@@ -101,7 +101,7 @@ class InputSource:
     def _undivided(self, files: Sequence[Stored]) -> str | None:
         """Return why workers cannot read their own rows of the files; None if they can."""
         if (other := first_undivided(files)) is not None:
-            return f"{other.path}: expected a table that ends in {' or '.join(DIVIDED)} for shards sized in bytes"
+            return undivided(other)
         encoding = self._options.encoding
         lines = next((file for file in files if kind_of(file.path) == ".jsonl"), None)
         if lines is not None and not _is_utf8(encoding):

@@ -12,9 +12,10 @@ from typing import Any
 
 from discsum.batches import map_ahead
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DividedTables, first_undivided
+from discsum.data.divided_tables import DividedTables, first_undivided, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
+from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
@@ -256,10 +257,16 @@ class Pairs:
                     raise InputError(f"{source}: {error}") from error
             yield self.source.pair(source, id, row)
 
-    def tables(self) -> DividedTables[Pair] | None:
-        """Return the tables of the pairs if workers can read their own rows of them; otherwise None."""
+    def tables(self, unit: str = DOCUMENTS) -> DividedTables[Pair] | None:
+        """Return the tables of the pairs if workers can read their own rows of them; otherwise None.
+
+        Raises:
+            InputError: `unit`, that of shard sizes, is `bytes`, but workers cannot read one of the tables.
+        """
         files = [] if self.source.is_dataset else self.source.files
-        if not files or first_undivided(files) is not None:
+        if (other := first_undivided(files)) is not None and unit == BYTES:
+            raise InputError(f"{undivided(other)}; give a number of documents, such as --shard 256")
+        if not files or other is not None:
             return None
         # A copy without the cached list of files, because the reader is sent with each task.
         reader, largest = replace(self.source), self.source.max_document_bytes

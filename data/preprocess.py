@@ -36,7 +36,7 @@ def preprocess_job(
     """
     if isinstance(pairs, Iterator):
         raise InputError("pairs: expected a list, or what PairSource.pairs returns, got an iterator; make a list of it")
-    tables = pairs.tables() if isinstance(pairs, Pairs) else None
+    tables = pairs.tables(recipe.shard_unit) if isinstance(pairs, Pairs) else None
     check_unit(recipe.shard_unit, tables)
     made_by = makers(recipe)
     elsewhere = replace(recipe, parser=absolute(recipe.parser), encoder=absolute(recipe.encoder, OWN))

@@ -76,13 +76,15 @@ def test_several_outlines_have_headings(parse, article, tmp_path):
 
 
 def test_a_folder_of_results(parse, article, tmp_path):
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "other.txt").write_text("The mill broke.")
-    (tmp_path / "deep" / "image.png").write_text("not read")
+    texts = tmp_path / "texts"
+    (texts / "deep").mkdir(parents=True)
+    (texts / "deep" / "other.txt").write_text("The mill broke.")
+    (texts / "deep" / "image.png").write_text("not read")
+    article.rename(texts / article.name)
     out = tmp_path / "trees"
-    result = parse(tmp_path, "-f", "rs3", "-o", out)
+    result = parse(texts, "-f", "rs3", "-o", out)
     assert (result.code, result.out) == (0, "")
-    assert f"{tmp_path}: left out 1 of 3 files, whose endings (.png) are not among .csv, " in result.err
+    assert f"{texts}: left out 1 of 3 files, whose endings (.png) are not among .csv, " in result.err
     assert sorted(path.name for path in out.iterdir()) == ["article.rs3", "other.rs3"]
 
 

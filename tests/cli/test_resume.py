@@ -251,6 +251,12 @@ def test_no_result_takes_the_place_of_its_input(discsum, parser_folder, tmp_path
     assert (folder / "a.txt").read_text() == "It rained."
 
 
+def test_trees_do_not_join_the_inputs_of_a_repeated_run(discsum, parser_folder, tmp_path):
+    (tmp_path / "a.txt").write_text("It rained.")
+    refused = discsum("parse", tmp_path, "-f", "rs3", "--parser", parser_folder, "-o", tmp_path)
+    assert (refused.code, "expected an output folder outside the inputs" in " ".join(refused.err.split())) == (1, True)
+
+
 def test_no_result_takes_the_place_of_another_input(discsum, parser_folder, tmp_path):
     """An output that is any of the inputs is refused, in any order of the inputs."""
     folder = tmp_path / "in"

@@ -108,10 +108,13 @@ def test_copying_takes_no_more_memory_than_some_rows(folder, monkeypatch):
         assert [batch.num_rows for batch in dataset.pa.ipc.open_stream(file)] == [2, 2, 2, 2, 2]
 
 
-def test_rows_of_a_file_that_is_no_shard_are_an_error_that_names_it(folder):
-    path = folder / "shard-00001.parquet"
-    path.write_bytes(b"PAR1 nothing PAR1")
-    with pytest.raises(InputError, match=r"shard-00001\.parquet: expected a shard, got "):
+@pytest.mark.parametrize("content", [b"PAR1 nothing PAR1", None])
+@pytest.mark.parametrize("name", ["shard-00000.parquet", "shard-00001.parquet"])
+def test_rows_of_a_file_that_is_no_shard_are_an_error_that_names_it(folder, name, content):
+    (folder / name).unlink()
+    if content:
+        (folder / name).write_bytes(content)
+    with pytest.raises(InputError, match=f"{name}: expected a shard, got "):
         discsum.data.load(folder, check=False)
 
 

@@ -2,8 +2,11 @@
 
 import json
 
+import pytest
+
 from discsum.data.pairs import PairSource
 from discsum.document import Document, Span
+from discsum.errors import InputError
 from discsum.tree import RSTTree
 
 
@@ -13,3 +16,12 @@ def test_ids_may_be_numbers_and_blank_references_are_left_out(tmp_path):
     (tmp_path / "news.jsonl").write_text(json.dumps(row))
     (pair,) = PairSource(str(tmp_path / "news.jsonl")).pairs()
     assert (pair.id, pair.references, pair.document.id) == ("7", ("It rained.",), "7")
+
+
+def test_every_table_with_a_header_is_checked_once(tmp_path):
+    (tmp_path / "a.csv").write_text("text,summary\nRain fell.,It rained.\n")
+    (tmp_path / "b.csv").write_text("text,abstract\nRain fell.,It rained.\n" * 2)
+    pairs = iter(PairSource(str(tmp_path / "*.csv")).pairs())
+    assert next(pairs).source == f"{tmp_path / 'a.csv'}:2"
+    with pytest.raises(InputError, match=r"b\.csv:2: expected a column references or highlights or summary"):
+        next(pairs)

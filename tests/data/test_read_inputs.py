@@ -296,3 +296,20 @@ def test_files_that_are_no_text_are_named(tmp_path, content, kind):
     (tmp_path / "a.txt").write_bytes(content)
     (failure,) = read_inputs([str(tmp_path / "a.txt")])
     assert f"expected utf-8, got {kind}" in failure.reason
+
+
+def test_rows_after_damage_are_said_to_be_unread(tmp_path):
+    table = pyarrow.table({"text": [f"Rain {number}." for number in range(40)]})
+    path = tmp_path / "news.parquet"
+    pyarrow.parquet.write_table(table, path, row_group_size=10, compression="none", use_dictionary=False)
+    content = bytearray(path.read_bytes())
+    place = content.index(b"Rain 20.")
+    content[place - 30 : place] = b"\xff" * 30
+    path.write_bytes(content)
+    *read, failure = read_inputs([str(path)])
+    assert [item.text for item in read] == [f"Rain {number}." for number in range(20)]
+    assert "; rows after row 20 are not read" in failure.reason
+    packed = gzip.compress(b"".join(b'{"text": "Rain %d."}\n' % number for number in range(20_000)))
+    (tmp_path / "news.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    *read, failure = read_inputs([str(tmp_path / "news.jsonl.gz")])
+    assert f"; rows after row {len(read):,} are not read" in failure.reason

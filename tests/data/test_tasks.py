@@ -151,6 +151,8 @@ def test_tables_that_cannot_be_divided_by_bytes(tmp_path, name):
     source = PairSource(str(write(tmp_path / name)))
     with pytest.raises(InputError, match="for shards sized in bytes, got others; give a number of documents"):
         next(divided(source, 4, "bytes"))
+    with pytest.raises(InputError, match=f"{name}: expected a table that ends in .jsonl or .parquet for shards sized"):
+        source.pairs().tables("bytes")
 
 
 def test_some_rows_have_no_known_bytes(tmp_path):
