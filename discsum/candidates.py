@@ -18,7 +18,7 @@ class Candidates:
     """The units of a document as candidates for selection.
 
     Attributes:
-        allowed: `(units,)` whether a unit may be selected on its own: prose of two words or more.
+        allowed: `(units,)` whether a unit may be selected on its own; see `skip_layout` of `of`.
         companions: `(units,)` whether it may be selected along with others: a part of prose, even a single word.
         groups: `(units,)` first unit of the group that is selected together: the parts of a clause that `same-unit`
             relations connect.

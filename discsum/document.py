@@ -272,9 +272,9 @@ def check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:
         if start < position:
             raise InputError(f"{kind} {index}: expected to start at character {position} or later, got {start}")
         if text[position:start].strip():
+            place = f"{kind} {index}" if span is not None else f"after the last {kind}" if index else f"{kind}s"
             raise InputError(
-                f"{kind} {index}: expected every character to be in one, but characters {position} to {start} are "
-                "in none"
+                f"{place}: expected every character to be in one, but characters {position} to {start} are in none"
             )
         if span is not None:
             if not span.start < span.end <= len(text):

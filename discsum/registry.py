@@ -29,11 +29,9 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """A registered value (usually a class or function) with its summary, options class, and facts like `edu_only`."""
+    """A registered value (usually a class or function) with its options class, and facts like `edu_only`."""
 
-    name: str
     value: T
-    summary: str = ""
     options: type | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -120,26 +118,20 @@ class Registry(Generic[T]):
 
     @overload
     def register(
-        self, name: str, value: None = None, *, summary: str = "", options: type | None = None, **facts: Any
+        self, name: str, value: None = None, *, options: type | None = None, **facts: Any
     ) -> Callable[[Value], Value]: ...
 
     @overload
-    def register(
-        self, name: str, value: Value, *, summary: str = "", options: type | None = None, **facts: Any
-    ) -> Value: ...
+    def register(self, name: str, value: Value, *, options: type | None = None, **facts: Any) -> Value: ...
 
-    def register(
-        self, name: str, value: Any = None, *, summary: str = "", options: type | None = None, **facts: Any
-    ) -> Any:
+    def register(self, name: str, value: Any = None, *, options: type | None = None, **facts: Any) -> Any:
         """Register a value under a name in this process; without a value, return a decorator.
-
-        The summary defaults to the first line of the docstring of the module (own entries) or of the value.
 
         Raises:
             InputError: A name that is taken, or a value of another kind.
         """
         if value is None:
-            return lambda given: self.register(name, given, summary=summary, options=options, **facts)
+            return lambda given: self.register(name, given, options=options, **facts)
         module = self._modules.get(name)
         if module:
             # The package's own names are taken even before their modules are imported.
@@ -153,8 +145,7 @@ class Registry(Generic[T]):
         wanted = self._wanted(value)
         if wanted:
             raise InputError(f"{name}: expected {wanted}, got {value!r}")
-        docstring = inspect.getdoc(sys.modules[module] if module else value) or ""
-        known[name] = Entry(name, value, summary or docstring.partition("\n")[0], options, facts)
+        known[name] = Entry(value, options, facts)
         return value
 
     def register_file(self, path: str | Path) -> None:
@@ -179,7 +170,10 @@ class Registry(Generic[T]):
             if not self.registered.keys() - known:
                 raise InputError(f"expected a call to {call}, found none")
         except Exception as error:
+            # Forgotten, so that the corrected file can be registered.
             del sys.modules[name]
+            for added in self.registered.keys() - known:
+                del self.registered[added]
             problem = str(error) if isinstance(error, InputError) else f"expected code that runs, got {_shown(error)}"
             raise InputError(f"{path}: {problem}") from error
 

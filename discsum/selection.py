@@ -167,7 +167,8 @@ def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
         InputError: An unknown unit, or a text that has not been divided into such units.
     """
     if not document.units(unit) and document.text.strip():
-        raise InputError(f"expected a document with its {unit} spans, got none; run the segmenter first")
+        name = document.id or "document"
+        raise InputError(f"{name}: expected a document with its {unit} spans, got none; parse its text first")
     return document.sentence_texts if unit == "sentence" else document.edu_texts
 
 

@@ -159,8 +159,9 @@ class Summary:
     def _runs(self) -> list[list[Selected]]:
         """Return the longest runs of selected EDUs that follow each other.
 
-        With `tidy`, a run stays within one sentence, unless it begins with the label of a speaker, and has all parts of
-        a clause that other EDUs of the sentence interrupt, with the selected EDUs between them.
+        With `tidy`, a run stays within one sentence, unless the EDU before ends with a colon, as the label of a speaker
+        does. It has all parts of a clause that other EDUs of the sentence interrupt, with the selected EDUs between
+        them.
         """
         sentences, tree = self.document.edu_to_sentence, self.document.tree
         groups = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))

@@ -205,7 +205,7 @@ def _check(edus: int, nodes: tuple[Node, ...]) -> None:
         raise TreeError(f"expected {edus - 1} nodes over {edus} EDUs, got {len(nodes)}")
     expected = [(0, edus - 1)] if edus > 1 else []
     for position, node in enumerate(nodes):
-        first, last = expected.pop() if expected else (-1, -1)
+        first, last = expected.pop()
         if (node.first, node.last) != (first, last):
             raise TreeError(f"node {position} {node}: expected the next node in pre-order to cover EDUs {first}-{last}")
         if fault := _fault(node):

@@ -21,7 +21,7 @@ def test_spans_find_their_sentences():
 @pytest.mark.parametrize(
     ("sentences", "edus", "message"),
     [
-        ([Span(1, 23)], [Span(1, 38)], "sentence 1: expected every character to be in one"),
+        ([Span(1, 23)], [Span(1, 38)], "after the last sentence: expected every character to be in one"),
         ([Span(1, 38)], [Span(1, 11), Span(10, 38)], "EDU 1: expected to start at character 11 or later, got 10"),
         ([Span(1, 38)], [Span(1, 99)], "EDU 0: expected a span in 0 to 39"),
         ([Span(1, 38)], [Span(1, 11), Span(12, 12), Span(12, 38)], "EDU 1: expected a span"),

@@ -29,8 +29,11 @@ class SynthesizerConfig(Checked):
     """Sizes of a `Synthesizer`; saved with its weights."""
 
     head: Annotated[str, about("Name of the attention head.")] = "c_tree_nuc"
-    width: Annotated[Count, about("Size `d` of a unit vector.")] = 384
-    features: Annotated[Natural, about("Layout features per unit, added through a linear map; 0 in the paper.")] = 0
+    width: Annotated[Count, about("Size `d` of a unit vector; training takes it from the vectors.")] = 384
+    features: Annotated[
+        Natural,
+        about("Layout features per unit, added through a linear map; set by `features` in training, 0 in the paper."),
+    ] = 0
     layers: Annotated[Count, about("Transformer layers.")] = 2
     heads: Annotated[Count, about("Attention heads.")] = 1
     key_size: Annotated[Count, about("Size `d_k` of keys and queries, if the head has them.")] = 64
@@ -65,6 +68,8 @@ class SynthesizerConfig(Checked):
                 found.append(f"head: {error}")
         known = [option.name for kind in kinds if kind for option in fields(kind)]
         unknown = [] if found else [name for name in self.head_options if name not in known]
+        twice = [name for name in ("dense_inner", "mixture") if name in self.head_options]
+        found += [f"head_options.{name}: expected it outside head_options, as {name}" for name in twice]
         if self.mixture and self.head != "mixed":
             found.append(f"mixture: expected none with head {self.head}, got {', '.join(self.mixture)}")
         found += [problem for kind in kinds if kind for problem in _wrong_options(kind, self.head_options)]

@@ -78,7 +78,8 @@ def write_erst(erst: ERST, id_of: Mapping[Place, int]) -> tuple[list[str], list[
             edges[number] = (id, f'\t\t\t<secedge id="{id}" {link}/>')
     signals = []
     for signal in erst.signals:
-        id = str(id_of.get(signal.place, "")) if signal.place else edges.get(signal.edge or 0, ("", ""))[0]
+        edge_id, _ = ("", "") if signal.edge is None else edges.get(signal.edge, ("", ""))
+        id = str(id_of.get(signal.place, "")) if signal.place else edge_id
         if id:
             values = {"source": id, "type": signal.type, "subtype": signal.subtype, "tokens": signal.tokens}
             values |= {"status": signal.status} if signal.status else {}

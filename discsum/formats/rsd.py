@@ -205,7 +205,8 @@ def _attach(
             whole = join_satellite(whole, parts[queue.pop()], nodes)
             continue
         nuclei = [replace(whole, relation=first.relation)]
-        while queue and rows[queue[-1]].multinuclear and rows[queue[-1]].distance == first.distance:
+        same = (first.multinuclear, first.distance, first.relation)
+        while queue and (rows[queue[-1]].multinuclear, rows[queue[-1]].distance, rows[queue[-1]].relation) == same:
             nuclei.append(parts[queue.pop()])
         whole = join_nuclei(nuclei, nodes)
     return whole

@@ -11,7 +11,6 @@ import textwrap
 from typing import NamedTuple
 
 from discsum.document import Document
-from discsum.errors import InputError
 from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
 
@@ -34,9 +33,7 @@ def to_text(document: Document, width: int | None = None) -> str:
     Raises:
         InputError: A document without a tree.
     """
-    tree = document.tree
-    if tree is None:
-        raise InputError(f"{document.id or 'document'}: expected a discourse tree, got none; is the text empty?")
+    tree = document.require_tree("tree")
     texts = [_shown(text) for text in document.edu_texts]
     lines: list[str] = []
     # A stack: a child, the prefix of its line, and the prefix of the lines below it.

@@ -10,7 +10,7 @@ from discsum.markup.html import from_html
 from discsum.markup.markdown import from_markdown
 from discsum.registry import suggestion
 
-__all__ = ["READERS", "check_input", "from_html", "from_markdown", "to_text"]
+__all__ = ["check_input", "from_html", "from_markdown", "to_text"]
 
 READERS: dict[str, Callable[[str], str]] = {TEXT: str, "markdown": from_markdown, "html": from_html}
 assert tuple(READERS) == INPUTS

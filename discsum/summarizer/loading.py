@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from discsum.baselines import BASELINES, baseline
+from discsum.baselines import baseline
 from discsum.constants import HUB, PARSER_KIND, SHIPPED_PARSER
 from discsum.errors import InputError, InputWarning
 from discsum.files import sha256
@@ -15,7 +15,7 @@ from discsum.parsers.loading import MOST, load_parser
 from discsum.persistence import CONFIG, fingerprint, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit
+from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline
 from discsum.summarizer.pipeline import SummaryPipeline
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", 
         WeightsError: No such model, or a model that scores the other unit.
     """
     check_scorer(name, unit)
-    if name is not None and name in BASELINES:
-        return baseline(name)
+    if is_baseline(name):
+        return baseline(str(name))
     if name is not None and name.startswith(HUB):
         model = ExtractiveSummarizer.from_pretrained(name, device=device, precision=precision)
     else:

@@ -115,8 +115,8 @@ class SummaryOptions:
         # The unit of a model on the hub is only known after loading.
         self.policy(own or ("edu" if (self.model or "").startswith(HUB) else "sentence"))
         check_unit(self.model, own, self.unit)
-        if self.model in BASELINES:
-            baseline(str(self.model)).complete(self.policy(self.unit or "sentence"))
+        if is_baseline(self.model):
+            baseline(str(self.model)).complete(self.policy(own or "sentence"))
 
     def policy(self, unit: str, default_units: Callable[[str], int] = lambda unit: 1) -> Policy:
         """Return the rules of selection.
@@ -140,6 +140,12 @@ def _check_types(kinds: tuple[type, ...], **options: object) -> None:
             raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}")
 
 
+def is_baseline(name: str | None) -> bool:
+    """Return whether a model is a baseline, own or of an installed package."""
+    # Names of packages take time to find, so names that are known otherwise come first.
+    return name is not None and name not in shipped() and not name.startswith(HUB) and name in BASELINES
+
+
 def check_scorer(name: str | None, unit: str | None = None) -> str | None:
     """Return the unit that a trained summarizer scores, or None if it is open.
 
@@ -151,7 +157,7 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
     """
     if name is None or name in BASELINES.own:
         return None
-    if name in BASELINES:
+    if is_baseline(name):
         scored = baseline(name).unit
         check_unit(name, scored, unit)
         return scored

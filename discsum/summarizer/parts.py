@@ -21,7 +21,7 @@ from discsum.encoder.heads import HEADS
 from discsum.files import sha256
 from discsum.hub import downloaded
 from discsum.persistence import fingerprint
-from discsum.summarizer.options import SHIPPED, SummaryOptions
+from discsum.summarizer.options import SHIPPED, SummaryOptions, is_baseline
 
 if TYPE_CHECKING:
     from discsum.summarizer.pipeline import SummaryPipeline
@@ -105,8 +105,8 @@ def _makers(options: SummaryOptions) -> dict[str, str]:
     A trained model's fingerprint covers its parser, whose fingerprint is part of the model's configuration.
     """
     made = {"discsum": version("discsum")}
-    if options.model is not None and options.model in BASELINES:
+    if is_baseline(options.model):
         parser = fingerprint(options.parser or SHIPPED_PARSER, PARSER_KIND)
-        return made | {"parser": parser} | BASELINES.code(options.model)
+        return made | {"parser": parser} | BASELINES.code(str(options.model))
     model = options.model or SHIPPED[options.unit or "sentence"]
     return made | {"model": fingerprint(downloaded(model) if model.startswith(HUB) else model)}

@@ -99,7 +99,8 @@ def test_baselines_of_ones_own(document, monkeypatch):
     BASELINES.register("no-scorer", dict)
     with pytest.raises(InputError, match=r"no-scorer: expected a baseline that makes a .*UnitScorer, got \{\}"):
         baseline("no-scorer")
-    assert discsum.summarize(document, model="edu-only", units=1).unit == "edu"
+    for dependencies in (None, True, False):
+        assert discsum.summarize(document, model="edu-only", units=1, dependencies=dependencies).unit == "edu"
     with pytest.raises(WeightsError, match="edu-only: expected a model that scores sentence units"):
         discsum.summarize(document, model="edu-only", unit="sentence")
 

@@ -113,6 +113,14 @@ def test_two_edges_between_the_same_places_are_two():
     assert Document.from_rs4(again).erst.edges == edges
 
 
+def test_a_signal_without_a_place_or_an_edge_is_left_out_with_a_warning():
+    document = Document.from_rs4(CONTENT)
+    erst = replace(document.erst, signals=(*document.erst.signals, Signal(None, None, "dm", "dm", "1")))
+    with pytest.warns(FormatWarning, match="1 secondary edges or signals name places that the tree lacks"):
+        content = replace(document, erst=erst).to_rs4()
+    assert Document.from_rs4(content).erst == document.erst
+
+
 def test_tokens_of_signals_count_the_words_that_are_kept():
     heading = '<segment id="9">A mill stops</segment>'
     content = CONTENT.replace("<body>", f"<body>{heading}").replace('tokens="3"', 'tokens="2,6"')

@@ -92,6 +92,14 @@ def test_rs3_satellites_between_nuclei_join_the_nucleus_before():
     ]
 
 
+def test_rsd_keeps_every_relation_of_nuclei_at_one_distance():
+    content = "".join(
+        f"{id}\tunit {id}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n"
+        for id, head, label in [(1, 0, "ROOT"), (2, 1, "List_m"), (3, 1, "Contrast_m")]
+    )
+    assert shape(load(content, "rsd")) == [(0, 1, 2, "NN", "Contrast"), (0, 0, 1, "NN", "List")]
+
+
 def test_rsd_without_distances_and_with_a_comment():
     content = "# made elsewhere\n" + "\n".join(
         f"{id}\tunit {id}\t_\t_\t_\t_\t{head}\t{label}\t_\t_"

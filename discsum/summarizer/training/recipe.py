@@ -36,8 +36,8 @@ class SummarizerRecipe(RunRecipe):
     encoder_window: Annotated[
         Count | None,
         about(
-            "Subwords per window of an encoder with trained layers or a Hugging Face encoder; by default as in the "
-            "parser, or for a Hugging Face encoder up to 512."
+            "Subwords per window of an encoder that encodes units in each step; by default as in the parser, or for a "
+            "Hugging Face encoder up to 512."
         ),
     ] = None
     encoder_learning_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
