@@ -29,6 +29,11 @@ IGNORED = -100
 Recipe = TypeVar("Recipe", bound=AbstractiveRecipe)
 
 
+def option_name(name: str) -> str:
+    """Return the name of an option of `load` for messages, with that of the command line where it differs."""
+    return "share_beams (--per-beam)" if name == "share_beams" else name
+
+
 def shifted_right(labels: Tensor, config: Any) -> Tensor:
     """Return the decoder's input `(rows, steps)` for labels: the start token, then the labels but the last.
 

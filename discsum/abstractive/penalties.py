@@ -45,13 +45,26 @@ class Penalties:
         """Check that a model can search with these penalties and these options of `generate`.
 
         Raises:
-            InputError: A length or coverage penalty with a single beam, or a coverage penalty without copy attention.
+            InputError: A length or coverage penalty with a single beam or with settings of the model that undo it, or a
+                coverage penalty without copy attention.
         """
         if self.length is None and self.coverage is None:
             return
         if chosen_setting(model, generation, "do_sample"):
             raise InputError("length penalty, coverage penalty: expected a beam search, got sampling (do_sample)")
         check_ranked(_beams(model, generation))
+        # A hypothesis' score changes by the same amount for all its tokens, which a softmax over them removes.
+        if chosen_setting(model, generation, "renormalize_logits"):
+            raise InputError(
+                "length penalty, coverage penalty: expected a search that does not renormalize scores, got "
+                "renormalize_logits in the model's generation_config.json; remove it"
+            )
+        # Its bound on longer hypotheses holds for transformers' own length penalty only.
+        if chosen_setting(model, generation, "early_stopping") == "never":
+            raise InputError(
+                "length penalty, coverage penalty: expected early_stopping true or false, got never in the model's "
+                "generation_config.json; change it"
+            )
         # A weight of 0 needs no attention.
         if self.coverage and not hasattr(model, "copying"):
             raise InputError(

@@ -33,7 +33,7 @@ def _with_bias(result: Tensor, weights: Tensor | None, given: Mapping[str, Any])
 
 @dataclass(frozen=True)
 class Names:
-    """Names in a family's cross-attention: its parts and the arguments of its forward pass.
+    """Names in a family's attention: its parts and the arguments of its forward pass.
 
     Attributes:
         outputs: Builds the return value of the forward pass.
@@ -76,13 +76,13 @@ FAMILIES = {
 LED_GLOBAL = ("query_global", "key_global", "value_global")
 EXPECTED = (
     "expected a sequence-to-sequence model of transformers with the cross-attention of BART, mBART, PLBart, PEGASUS, "
-    "PEGASUS-X, BigBird-Pegasus, LED, Marian, M2M100, Blenderbot, T5, mT5, UMT5 or LongT5"
+    "PEGASUS-X, BigBird-Pegasus, LED, Marian, M2M100, Blenderbot, BlenderbotSmall, T5, mT5, UMT5 or LongT5"
 )
 
 EXPECTED_ENCODER = (
     "expected a sequence-to-sequence model of transformers whose encoder has plain attention of all tokens to all, "
-    "such as that of BART, mBART, PLBart, PEGASUS, Marian, M2M100 and Blenderbot (T5's has a position bias; those "
-    "of LongT5, LED, BigBird-Pegasus and PEGASUS-X are local)"
+    "such as that of BART, mBART, PLBart, PEGASUS, Marian, M2M100, Blenderbot and BlenderbotSmall (T5's has a position "
+    "bias; those of LongT5, LED, BigBird-Pegasus and PEGASUS-X are local)"
 )
 
 

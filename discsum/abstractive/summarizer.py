@@ -69,21 +69,19 @@ class AbstractiveSummarizer:
         self.model, self.tokenizer, self.name = family.model, family.tokenizer, family.name
 
     @classmethod
-    def from_pretrained(
-        cls, name_or_path: str, *, family: str | None = None, device: str = "cpu", **options: Any
-    ) -> AbstractiveSummarizer:
+    def from_pretrained(cls, name_or_path: str, *, device: str = "cpu", **options: Any) -> AbstractiveSummarizer:
         """Load a sequence-to-sequence model with its tokenizer from a folder, or `hf:NAME` from the hub.
 
-        By default `config.json` says which family the model belongs to. Options are those of the family's `load`:
-        `selector`, `r`, `beta`, ... for `SparseFamily`, which is the family of plain models of transformers.
+        `config.json` says which family the model belongs to. Options are those of the family's `load`: `selector`, `r`,
+        `beta`, ... for `SparseFamily`, which is the family of plain models of transformers.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
-            InputError: An unknown family, or a model or options that the family cannot use.
+            InputError: A model or options that the family cannot use.
         """
         from discsum.abstractive.sparse.folder import read_config
 
-        family = family or family_of(name_or_path)
+        family = family_of(name_or_path)
         if family != DEFAULT and read_config(name_or_path) is not None:
             raise InputError(
                 f"{name_or_path}: expected a model of the family {family} with its original cross-attention, got a "

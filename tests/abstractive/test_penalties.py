@@ -187,8 +187,13 @@ def test_beams_of_a_configuration_count_too(toy):
             assert next(iter(options["logits_processor"])).beams == beams
             found.append(model.generate(texts, **options))
     assert found[0].equal(found[1])
-    with pytest.raises(InputError, match="expected a beam search, got sampling"):
-        Penalties(0.9).check(model, {"num_beams": 2, "generation_config": GenerationConfig(do_sample=True)})
+    for setting, message in (
+        ({"do_sample": True}, "expected a beam search, got sampling"),
+        ({"renormalize_logits": True}, "expected a search that does not renormalize scores"),
+        ({"early_stopping": "never"}, "expected early_stopping true or false, got never"),
+    ):
+        with pytest.raises(InputError, match=message):
+            Penalties(0.9).check(model, {"num_beams": 2, "generation_config": GenerationConfig(**setting)})
 
 
 def applied(model, beams=2, length=0.9, coverage=None):

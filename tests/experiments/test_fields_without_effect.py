@@ -33,6 +33,8 @@ def test_shipped_recipes_set_no_field_in_vain(name):
         ("abstractive", {"optimizer": "sgd", "betas": [0.9, 0.98]}, ["betas"]),
         ("abstractive", {"objective": {"gamma": 0.5, "weight": 1.0}}, ["objective.gamma", "objective.weight"]),
         ("abstractive", {"objective": {"mode": "sparsity", "gamma": 0.5}}, []),
+        ("abstractive", {"r": 10}, ["r"]),
+        ("abstractive", {"r": 10, "selector": "gru", "objective": {"mode": "kl"}}, []),
         (
             "abstractive",
             {"family": "coarse_to_fine", "network": {"variant": "hier"}, "reinforce": {"scale": 1.0}},

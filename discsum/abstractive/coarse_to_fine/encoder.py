@@ -119,7 +119,7 @@ class ChunkEncoder(nn.Module):
             record: Receives the memory.
             whole: Whether all chunks are read. If so, all are encoded now, and gradients of coarse vectors reach the
                 word embeddings; otherwise they do not. By default true for every variant but `c2f`.
-            output_attentions: Ignored, like the rest; `generate` of transformers passes them.
+            output_attentions: Ignored; `generate` of transformers passes it.
             output_hidden_states: Ignored.
             return_dict: Ignored.
 

@@ -137,7 +137,9 @@ def encoder_settings(model: Any) -> dict[str, Any]:
     found = {"encoder": config.variant}
     if config.strides:
         found |= {"blocks": config.blocks} | ({"borders": config.borders} if config.borders else {})
-    return found | ({"kernel": config.kernel} if config.convolves else {})
+    if config.convolves:
+        found |= {"kernel": config.kernel} | ({"groups": config.groups} if config.groups != 1 else {})
+    return found
 
 
 @dataclass(eq=False)

@@ -15,13 +15,14 @@ from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
 from discsum.abstractive.compressed.objective import smoothed_loss
 from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
-from discsum.abstractive.family import Family, FamilyCard
+from discsum.abstractive.family import Family, FamilyCard, option_name
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import check_kept, under
 from discsum.abstractive.scratch import CONFIG_FIELDS
 from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer, unknown_id
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.recipes.fields import shown
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -58,7 +59,7 @@ class CompressedFamily(Family[CompressedRecipe]):
         if given:
             raise InputError(
                 f"{name_or_path}: expected no selector options for a model of the family compressed, which has no "
-                f"selector, got {', '.join(given)}"
+                f"selector, got {', '.join(map(option_name, given))}"
             )
         model = load_model(name_or_path, device)
         if not isinstance(model, CopyPegasusForConditionalGeneration):
@@ -144,9 +145,10 @@ class CompressedFamily(Family[CompressedRecipe]):
             if family.encoder is None and recipe.encoder is not None:
                 _compress(family.model, recipe.encoder)
             elif family.encoder != recipe.encoder:
-                raise InputError(
-                    f"encoder: expected {family.encoder}, the encoder of {recipe.model}, got {recipe.encoder}"
+                own, asked = (
+                    shown(None if one is None else one.to_dict()) for one in (family.encoder, recipe.encoder)
                 )
+                raise InputError(f"encoder: expected that of {recipe.model}, {own}, got {asked}")
             if family.tagged != recipe.sentence_tags:
                 raise InputError(
                     f"sentence_tags: expected {str(family.tagged).lower()} as in {recipe.model}, got "

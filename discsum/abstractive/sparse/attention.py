@@ -108,7 +108,9 @@ class SparseCrossAttention:
         if path.name == FULL or self.selector is None:
             read = counts
         else:
-            read = tuple(map(call.read, counts)) if call.generating else tuple(min(call.r or n, n) for n in counts)
+            # One step reads documents whole where that is faster; several steps at once select in every document.
+            stepwise = call.generating or path.name == SELECTED
+            read = tuple(map(call.read, counts)) if stepwise else tuple(min(call.r or n, n) for n in counts)
         self.settings.record(Reading(path.name, path.reason, counts, read))
 
     def _heads(self, projection: Any, states: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from torch import Tensor
 from discsum.abstractive.compressed.calls import borders_of, encoder_settings
 from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family, FamilyCard
-from discsum.abstractive.folder import load_tokenizer
+from discsum.abstractive.folder import load_tokenizer, without_report
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.recipe import check_kept, under
 from discsum.abstractive.scratch import CONFIG_FIELDS, Scratch, make_model, make_tokenizer
@@ -100,7 +101,10 @@ class SparseFamily(Family[SparseRecipe]):
                 set_beta(model, beta)
         else:
             settings = config.to_dict()
-            model = sparsify(load_model(name_or_path, device), **settings.pop("options"), **settings)
+            # The weights of another selector that the model was saved with are left out.
+            with without_report() if read_config(name_or_path) is not None else nullcontext():
+                model = load_model(name_or_path, device)
+            sparsify(model, **settings.pop("options"), **settings)
         return cls(model, tokenizer, name_or_path)
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
@@ -214,10 +218,14 @@ def _config_of(
         # The weight of the prior was learned with the other selector; `all` has no number of sentences.
         r = None if selector == ALL else saved.r
         return replace(saved, selector=selector, r=r, beta=beta, options=options), False
-    if options and options != saved.options:
-        raise InputError(
-            f"{name_or_path}: expected the options that its selector was trained with, {saved.options}, got {options}"
-        )
+    changed = changed_options(saved.selector, saved.options | options)
+    if options and changed != changed_options(saved.selector, saved.options):
+        if saved.selector in sentence_encoders():
+            raise InputError(
+                f"{name_or_path}: expected the options that its selector was trained with, {saved.options or 'none'}, "
+                f"got {options}"
+            )
+        return replace(saved, options=saved.options | options), True
     return saved, True
 
 

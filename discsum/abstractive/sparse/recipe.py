@@ -53,4 +53,6 @@ class SparseRecipe(AbstractiveRecipe):
 
     def without_effect(self) -> list[str]:
         """Return a line for each field that is set but has no effect beside the others."""
-        return super().without_effect() + [f"objective.{line}" for line in self.objective.without_effect()]
+        mode = self.objective.mode
+        found = super().without_effect() + [f"objective.{line}" for line in self.objective.without_effect()]
+        return found if self.objective.selects else found + self.unused("r", why=f"in the mode {mode}")

@@ -48,7 +48,10 @@ def _alike(lengths: Tensor) -> list[Tensor]:
 
 
 class LearnedSelector(Selector):
-    """Scores sentence vectors by learned `f1(q) . f2(k)` in every head (Manakul and Gales 2021, Eq 7-10)."""
+    """Scores sentence vectors by learned `f1(q) . f2(k)` in every head (Manakul and Gales 2021, Eq 7-10).
+
+    `f1` reads the decoder's state, as in the released code, not the projected query of Eq 4.
+    """
 
     def __init__(self, shape: AttentionShape, encoder: SentenceEncoder) -> None:
         """Build the projections, which `sparsify` initialises from the layer's attention."""
@@ -77,7 +80,11 @@ class LearnedSelector(Selector):
 
 
 class DiscoursePriorSelector(Selector):
-    """Adds `beta log p` to another selector's log probabilities, where `p` is the layout's prior."""
+    """Adds `beta log p` to another selector's log probabilities, where `p` is the layout's prior.
+
+    Sentences are selected by the mean of the heads' probabilities. `model_free` alone selects by the mean of
+    unnormalised similarities, so with it even `beta` 0 may select other sentences.
+    """
 
     def __init__(self, inner: Selector, beta: float = 0.0) -> None:
         """Wrap a selector; `beta` is the initial weight, which training learns."""
