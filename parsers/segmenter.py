@@ -22,23 +22,25 @@ from discsum.writing import LINE_ENDS
 # A line without its leading white space.
 _LINE = re.compile(rf"\S[^{LINE_ENDS}]*")
 INSIDE, EDU_START, SENTENCE_START = range(3)
+# Convolutions, and the subwords that each reads.
+LAYERS, KERNEL = 2, 5
 
 
 class BoundaryTagger(nn.Module):
     """Tags every subword as inside a unit, the start of an EDU, or the start of a sentence (and an EDU)."""
 
-    def __init__(self, width: int, hidden: int = 192, layers: int = 2, kernel: int = 5, dropout: float = 0.2) -> None:
+    def __init__(self, width: int, hidden: int = 192, dropout: float = 0.2) -> None:
         """Build convolutions of `hidden` channels over vectors of `width`."""
         super().__init__()
         self.gap = nn.Embedding(len(GAPS), hidden)
         self.case = nn.Embedding(len(CASES), hidden)
         self.input = nn.Linear(width, hidden)
-        self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(layers + 1))
-        self.convolutions = nn.ModuleList(nn.Conv1d(hidden, hidden, kernel, padding=kernel // 2) for _ in range(layers))
+        self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(LAYERS + 1))
+        self.convolutions = nn.ModuleList(nn.Conv1d(hidden, hidden, KERNEL, padding=KERNEL // 2) for _ in range(LAYERS))
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(hidden, 3)
         # Subwords on either side that a tag depends on.
-        self.reach = layers * (kernel // 2)
+        self.reach = LAYERS * (KERNEL // 2)
 
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
         """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""

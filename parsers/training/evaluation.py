@@ -58,16 +58,14 @@ def format_figures(figures: Mapping[str, float]) -> str:
     return " ".join(shown)
 
 
-def evaluate_parser(
-    parser: Parser, gold: Sequence[Document], *, rst: bool = False, batch_size: int = 8
-) -> ParserScores:
+def evaluate_parser(parser: Parser, gold: Sequence[Document], *, rst: bool = False) -> ParserScores:
     """Return the scores of `parser` on documents with gold trees; with `rst`, trees are scored by RST-Parseval.
 
     Relations are compared by the classes of the parser's treebank.
     """
     compared = partial(parseval, gold, rst=rst, classes=parser.network.labels.relation_classes)
     names = [document.id for document in gold]
-    raw = list(parser.parse_many((document.text for document in gold), batch_size=batch_size, ids=names))
+    raw = list(parser.parse_many((document.text for document in gold), ids=names))
     with warnings.catch_warnings():
         # The same texts gave the same warnings above.
         warnings.simplefilter("ignore", InputWarning)

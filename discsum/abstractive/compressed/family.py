@@ -145,9 +145,7 @@ class CompressedFamily(Family[CompressedRecipe]):
             if family.encoder is None and recipe.encoder is not None:
                 _compress(family.model, recipe.encoder)
             elif family.encoder != recipe.encoder:
-                own, asked = (
-                    shown(None if one is None else one.to_dict()) for one in (family.encoder, recipe.encoder)
-                )
+                own, asked = (shown(None if one is None else one.to_dict()) for one in (family.encoder, recipe.encoder))
                 raise InputError(f"encoder: expected that of {recipe.model}, {own}, got {asked}")
             if family.tagged != recipe.sentence_tags:
                 raise InputError(
