@@ -105,7 +105,7 @@ def abstract(
     With --selector, each step reads only the --r sentences that it selects, by default as many as in training. Without
     it, the model reads as in training.
 
-    Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
+    Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 5
     """
     from discsum.abstractive.folder import KNOWN, check_model
     from discsum.abstractive.generation import Generation

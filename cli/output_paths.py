@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -42,10 +43,16 @@ def check_ending(path: Path, suffix: str, option: str) -> None:
         )
 
 
-def check_outside(folder: Location, inputs: Sequence[str]) -> None:
-    """Raise `InputError` if an input includes files of the output folder: a repeated run would read them."""
+def check_outside(folder: Location, inputs: Sequence[str], suffix: str = "") -> None:
+    """Raise `InputError` if an input includes files of the output folder: a repeated run would read them.
+
+    With `suffix`, only files that end in it are written; patterns of other endings do not match them.
+    """
     for name in inputs:
-        if name != "-" and _reads(name, folder):
+        # The ending of a pattern such as `*.rs3`.
+        ending = Path(name).suffix.lower() if is_pattern(location(name)) else ""
+        other = suffix and ending and not re.search(r"[*?[]", ending) and ending != suffix
+        if name != "-" and not other and _reads(name, folder):
             raise InputError(f"{folder}: expected an output folder outside the inputs, got one inside {name}")
 
 

@@ -114,7 +114,7 @@ class Writer:
                 self._record = path / f"{suffix}.options" if options else None
             check_writable(path, folder=self.folder is not None, option=option)
             if self.folder is not None and suffix in {".txt", *ENDINGS, *suffixes()}:
-                check_outside(path, inputs)
+                check_outside(path, inputs, suffix)
             self._inputs = input_files(inputs)
             clear_unfinished(path if self.folder is not None else path.parent)
             if self.file is not None or reserved:

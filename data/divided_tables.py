@@ -19,6 +19,8 @@ from discsum.errors import InputError, message_of
 
 # Endings of files that can be divided.
 DIVIDED = (".jsonl", ".parquet")
+# Remedy for tables that cannot be divided by bytes.
+DOCUMENTS_INSTEAD = "give a number of documents, such as --shard 256"
 
 Entry = TypeVar("Entry")
 
@@ -28,7 +30,7 @@ class DividedTables(Generic[Entry]):
     """Documents in rows of tables, which workers read themselves.
 
     Attributes:
-        files: The tables; `first_undivided` finds those that are not allowed.
+        files: The tables; `undivided` finds those that are not allowed.
         entry: Returns the document of a table's row, or a `Failure`; picklable.
         largest: Maximum bytes of a line; a longer line is a `Failure`.
         remedy: Advice to the user if a line cannot be decoded.
@@ -167,11 +169,9 @@ class SlicedDocuments(Generic[Entry]):
                 yield Failure(str(part.file.path), str(error))
 
 
-def first_undivided(files: Iterable[Stored]) -> Stored | None:
-    """Return the first file that cannot be divided among workers; None if all can be."""
-    return next((file for file in files if kind_of(file.path) not in DIVIDED), None)
-
-
-def undivided(file: Stored) -> str:
-    """Return the message about a file that cannot be divided, in runs that need this."""
-    return f"{file.path}: expected a table that ends in {' or '.join(DIVIDED)} for shards sized in bytes"
+def undivided(files: Iterable[Stored]) -> str | None:
+    """Return why the first file that cannot be divided among workers cannot be; None if all can."""
+    other = next((file for file in files if kind_of(file.path) not in DIVIDED), None)
+    if other is None:
+        return None
+    return f"{other.path}: expected a table that ends in {' or '.join(DIVIDED)} for shards sized in bytes"

@@ -26,18 +26,26 @@ def check_encoding(name: str) -> None:
         raise InputError(f"expected the name of a text encoding, got {name!r}") from error
 
 
+def needs_mark(encoding: str) -> bool:
+    """Return whether files in an encoding begin with a byte order mark, which tells one of two orders."""
+    return _spelled(encoding) in _MARKS
+
+
 def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVERT) -> None:
     """Raise `InputError` if an encoding needs a byte order mark and a file, given its first bytes, has none.
 
     Without a mark, Python assumes the machine's byte order, and the wrong order rarely raises an error: almost any
     bytes are letters of some script.
     """
-    mark = _MARKS.get(encoding.lower().replace("_", "-"))
-    if mark and beginning and not beginning.startswith(mark):
+    if needs_mark(encoding) and beginning and not beginning.startswith(_MARKS[_spelled(encoding)]):
         raise InputError(
             f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {encoding}-le or "
             f"{encoding}-be as the encoding of a file without one"
         )
+
+
+def _spelled(encoding: str) -> str:
+    return encoding.lower().replace("_", "-")
 
 
 def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:

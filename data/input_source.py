@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DividedTables, first_undivided, undivided
+from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import Failure
 from discsum.data.inputs import (
     Item,
@@ -90,7 +90,7 @@ class InputSource:
             return None
         if reason := self._undivided(files):
             if unit == BYTES:
-                raise InputError(f"{reason}; give a number of documents, such as --shard 256")
+                raise InputError(f"{reason}; {DOCUMENTS_INSTEAD}")
             return None
         # Without the inputs, which may be many: the reader is sent with each task.
         reader = InputSource((), **self._arguments)
@@ -100,8 +100,8 @@ class InputSource:
 
     def _undivided(self, files: Sequence[Stored]) -> str | None:
         """Return why workers cannot read their own rows of the files; None if they can."""
-        if (other := first_undivided(files)) is not None:
-            return undivided(other)
+        if (reason := undivided(files)) is not None:
+            return reason
         encoding = self._options.encoding
         lines = next((file for file in files if kind_of(file.path) == ".jsonl"), None)
         if lines is not None and not _is_utf8(encoding):

@@ -12,14 +12,14 @@ from typing import Any
 
 from discsum.batches import map_ahead
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DividedTables, first_undivided, undivided
+from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, kind_of, read_rows, row_id
+from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, read_rows, row_id
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -103,7 +103,7 @@ class PairSource:
         path = files[0].path
         if hashed and path == Path(self.name):
             return {"name": path.name, "sha256": sha256(path)} | columns
-        whole = first_undivided(files) is not None or (hashed and len(files) == 1)
+        whole = undivided(files) is not None or (hashed and len(files) == 1)
         return identity_of(self.name, files, whole=whole) | columns
 
     @cached_property
@@ -197,12 +197,6 @@ class PairSource:
             check_unchanged(file)
             rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes, columns=self.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
-                if number == 1 and isinstance(row, dict) and kind_of(file.path) in SAME_COLUMNS:
-                    # A table without the columns fails once, not row by row.
-                    try:
-                        self.columns(row)
-                    except InputError as error:
-                        raise InputError(f"{source}: {error}") from error
                 yield source, row_id(file.path, str(number)), row
 
     def _dataset(self) -> Any:
@@ -243,13 +237,16 @@ class Pairs:
         """Yield the pairs.
 
         Raises:
-            InputError: A file that is not a table, or a first row that lacks the columns; the message lists those it
-                has.
+            InputError: A file that is not a table; or the first of all rows, or of a table whose rows share their
+                columns, lacks the columns. The message lists those it has.
         """
         # `islice` takes no larger numbers.
         first, last = min(self.first, sys.maxsize), None if self.last is None else min(self.last, sys.maxsize)
-        for number, (source, id, row) in enumerate(islice(self.source.rows(), first, last)):
-            if not number and isinstance(row, dict):
+        table = None
+        for source, id, row in islice(self.source.rows(), first, last):
+            before, table = table, source.rpartition(":")[0]
+            same = before is not None and (table == before or not table.lower().endswith(SAME_COLUMNS))
+            if isinstance(row, dict) and not same:
                 # A table without the columns fails once, not row by row.
                 try:
                     self.source.columns(row)
@@ -264,9 +261,9 @@ class Pairs:
             InputError: `unit`, that of shard sizes, is `bytes`, but workers cannot read one of the tables.
         """
         files = [] if self.source.is_dataset else self.source.files
-        if (other := first_undivided(files)) is not None and unit == BYTES:
-            raise InputError(f"{undivided(other)}; give a number of documents, such as --shard 256")
-        if not files or other is not None:
+        if (reason := undivided(files)) is not None and unit == BYTES:
+            raise InputError(f"{reason}; {DOCUMENTS_INSTEAD}")
+        if not files or reason is not None:
             return None
         # A copy without the cached list of files, because the reader is sent with each task.
         reader, largest = replace(self.source), self.source.max_document_bytes

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discsum.data.encodings import check_mark, decode
+from discsum.data.encodings import check_mark, decode, needs_mark
 from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import PAGES
 from discsum.data.storage import Location
@@ -125,8 +125,9 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int, faults: _Fa
     escaped = "\n".encode(encoding) == b"\n"
     errors = "surrogateescape" if escaped else "strict"
     number = offset = 0
-    with path.open("rb") as content:
-        check_mark(content.read(4), encoding, str(path), remedy)
+    if needs_mark(encoding):
+        with path.open("rb") as content:
+            check_mark(content.read(4), encoding, str(path), remedy)
     with path.open("rb") as content, io.TextIOWrapper(content, encoding, errors, newline="") as file:
         try:
             while line := file.readline(largest + 1):

@@ -246,8 +246,9 @@ def matching(pattern: Location) -> list[Stored]:
     infos = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
     found = {_url_of(path, pattern.url, name): info for path, info in infos.items()}
     # Web servers report sizes of files, but not in listings.
-    paths = {url: RemotePath(url) for url in sorted(found)}
-    return [stored(path) if found[url]["size"] is None else _stored(path, found[url]) for url, path in paths.items()]
+    unsized = [url for url, info in found.items() if info["size"] is None]
+    sized = dict(zip(unsized, map_ahead(stored, map(RemotePath, unsized), READERS), strict=True))
+    return [sized[url] if url in sized else _stored(RemotePath(url), found[url]) for url in sorted(found)]
 
 
 def _below(folder: Path) -> Iterator[Path]:

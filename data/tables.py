@@ -70,13 +70,13 @@ def read_rows(
     if kind == ".parquet":
         table = parquet_file(path)
         batches = parquet_batches(table, str(path), columns=_chosen(columns, table.schema_arrow.names))
-        for number, row in _numbered(row for batch in batches for row in rows_in(batch)):
+        for number, row in _numbered("row", (row for batch in batches for row in rows_in(batch))):
             source = f"{path}:{number}"
             yield source, replace(row, source=source) if isinstance(row, Failure) else row
     elif kind in SEPARATED:
         yield from separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
     elif kind in (".jsonl", ".jsonl.gz"):
-        for number, line in _numbered(_lines(path, encoding, remedy, largest)):
+        for number, line in _numbered("line", _lines(path, encoding, remedy, largest)):
             source = f"{path}:{number}"
             found = json_row(line, source)
             if found is not None:
@@ -85,8 +85,8 @@ def read_rows(
         raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
 
 
-def _numbered(rows: Iterable[_Row]) -> Iterator[tuple[int, _Row]]:
-    """Yield rows with their numbers, from 1; an error after the first row says which rows are not read."""
+def _numbered(kind: str, rows: Iterable[_Row]) -> Iterator[tuple[int, _Row]]:
+    """Yield rows or lines with their numbers, from 1; an error after the first one says which are not read."""
     number = 0
     try:
         for number, row in enumerate(rows, start=1):
@@ -94,7 +94,7 @@ def _numbered(rows: Iterable[_Row]) -> Iterator[tuple[int, _Row]]:
     except InputError as error:
         if not number:
             raise
-        raise InputError(f"{error}; rows after row {number:,} are not read") from error
+        raise InputError(f"{error}; what follows {kind} {number:,} is not read") from error
 
 
 def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:

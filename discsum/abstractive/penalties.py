@@ -57,13 +57,13 @@ class Penalties:
         if chosen_setting(model, generation, "renormalize_logits"):
             raise InputError(
                 "length penalty, coverage penalty: expected a search that does not renormalize scores, got "
-                "renormalize_logits in the model's generation_config.json; remove it"
+                "renormalize_logits; remove it from the options or the model's generation_config.json"
             )
         # Its bound on longer hypotheses holds for transformers' own length penalty only.
         if chosen_setting(model, generation, "early_stopping") == "never":
             raise InputError(
-                "length penalty, coverage penalty: expected early_stopping true or false, got never in the model's "
-                "generation_config.json; change it"
+                "length penalty, coverage penalty: expected early_stopping true or false, got never; change it in the "
+                "options or the model's generation_config.json"
             )
         # A weight of 0 needs no attention.
         if self.coverage and not hasattr(model, "copying"):

@@ -66,13 +66,16 @@ class SynthesizerConfig(Checked):
                 kinds.append(HEADS.entry(name).options)
             except InputError as error:
                 found.append(f"head: {error}")
-        known = [option.name for kind in kinds if kind for option in fields(kind)]
-        unknown = [] if found else [name for name in self.head_options if name not in known]
-        twice = [name for name in ("dense_inner", "mixture") if name in self.head_options]
-        found += [f"head_options.{name}: expected it outside head_options, as {name}" for name in twice]
+        # Fields of their own.
+        outside = ("dense_inner", "mixture")
+        known = [option.name for kind in kinds if kind for option in fields(kind) if option.name not in outside]
+        options = {name: value for name, value in self.head_options.items() if name not in outside}
+        unknown = [] if found else [name for name in options if name not in known]
+        misplaced = [name for name in outside if name in self.head_options]
+        found += [f"head_options.{name}: expected it outside head_options, as {name}" for name in misplaced]
         if self.mixture and self.head != "mixed":
             found.append(f"mixture: expected none with head {self.head}, got {', '.join(self.mixture)}")
-        found += [problem for kind in kinds if kind for problem in _wrong_options(kind, self.head_options)]
+        found += [problem for kind in kinds if kind for problem in _wrong_options(kind, options)]
         if not found and not unknown:
             found = HEADS[self.head].problems(self.for_head())
         wanted = f"expected an option of {', '.join(names)} ({', '.join(known) or 'it has none'})"

@@ -18,4 +18,4 @@ def test_the_example_of_sparse_attention():
     known = {"model": model, "documents": documents, "encoding": encoding, "inputs": inputs}
     exec(example.content, known)
     assert known["layout"].spans == [known["layout"].spans[0]] * 2
-    assert model.sparse.r == 10
+    assert model.sparse.r == 5

@@ -194,6 +194,20 @@ def altered(selecting, tmp_path):
     return folder
 
 
+def test_options_of_a_saved_selector(begun, selecting, tmp_path):
+    load = AbstractiveSummarizer.from_pretrained
+    with pytest.raises(InputError, match="nonsense: expected a selector that selects sentences, got 'all'"):
+        load(str(begun.folder / "best"), nonsense=True)
+    with pytest.raises(InputError, match=r"selector gru: expected one of its options .*, got nonsense"):
+        load(str(selecting), nonsense=True)
+    with pytest.raises(InputError, match="expected the options that its selector was trained with, none, got"):
+        load(str(selecting), dropout=0.9)
+    # A selector without weights takes other options than it was saved with.
+    load(str(begun.folder / "best"), selector="model_free", r=2).save_pretrained(tmp_path / "free")
+    for feature_map in ("elu+1", "relu"):
+        assert load(str(tmp_path / "free"), feature_map=feature_map).selector.options == {"feature_map": feature_map}
+
+
 def test_a_damaged_selector(altered):
     config = json.loads((altered / CONFIG).read_text())
     for change, said in (

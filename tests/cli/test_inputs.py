@@ -187,9 +187,11 @@ def test_a_broken_tree_is_named_with_its_line(extract, tmp_path, name, content, 
 
 
 def test_a_batch_does_not_fail_with_one_of_its_documents(discsum, parser_folder, tmp_path):
+    texts = tmp_path / "texts"
+    texts.mkdir()
     for number in range(12):
-        (tmp_path / f"{number:02}.txt").write_text("Rain came." if number != 5 else "")
-    result = discsum("parse", tmp_path, "-f", "rs3", "-o", tmp_path / "out", "--parser", parser_folder)
+        (texts / f"{number:02}.txt").write_text("Rain came." if number != 5 else "")
+    result = discsum("parse", texts, "-f", "rs3", "-o", tmp_path / "out", "--parser", parser_folder)
     assert result.code == 3
     assert len(list((tmp_path / "out").iterdir())) == 11
     assert "05.txt: expected some text, got none" in result.err

@@ -255,6 +255,8 @@ def test_trees_do_not_join_the_inputs_of_a_repeated_run(discsum, parser_folder, 
     (tmp_path / "a.txt").write_text("It rained.")
     refused = discsum("parse", tmp_path, "-f", "rs3", "--parser", parser_folder, "-o", tmp_path)
     assert (refused.code, "expected an output folder outside the inputs" in " ".join(refused.err.split())) == (1, True)
+    assert discsum("parse", tmp_path / "*.txt", "-f", "rs3", "--parser", parser_folder, "-o", tmp_path).code == 0
+    assert (tmp_path / "a.rs3").is_file()
 
 
 def test_no_result_takes_the_place_of_another_input(discsum, parser_folder, tmp_path):

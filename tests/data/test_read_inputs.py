@@ -308,8 +308,8 @@ def test_rows_after_damage_are_said_to_be_unread(tmp_path):
     path.write_bytes(content)
     *read, failure = read_inputs([str(path)])
     assert [item.text for item in read] == [f"Rain {number}." for number in range(20)]
-    assert "; rows after row 20 are not read" in failure.reason
+    assert "; what follows row 20 is not read" in failure.reason
     packed = gzip.compress(b"".join(b'{"text": "Rain %d."}\n' % number for number in range(20_000)))
     (tmp_path / "news.jsonl.gz").write_bytes(packed[: len(packed) // 2])
     *read, failure = read_inputs([str(tmp_path / "news.jsonl.gz")])
-    assert f"; rows after row {len(read):,} are not read" in failure.reason
+    assert f"; what follows line {len(read):,} is not read" in failure.reason

@@ -256,9 +256,10 @@ def test_options_of_a_head_are_checked():
     assert problems(head="reaching", head_options={"reach": "two"}) == [
         "head_options.reach: expected a whole number, got 'two'"
     ]
-    assert problems(head="dense", head_options={"dense_inner": 64}) == [
-        "head_options.dense_inner: expected it outside head_options, as dense_inner"
-    ]
+    for head in ("dense", "c_tree"):
+        assert problems(head=head, head_options={"dense_inner": 64}) == [
+            "head_options.dense_inner: expected it outside head_options, as dense_inner"
+        ]
     assert problems(head="dense", mixture=("c_tree",)) == ["mixture: expected none with head dense, got c_tree"]
     limited = type("Limited", (FirstHead,), {"problems": staticmethod(lambda config: ["reach: expected less"])})
     register("limited", limited)

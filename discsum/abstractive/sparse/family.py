@@ -218,15 +218,16 @@ def _config_of(
         # The weight of the prior was learned with the other selector; `all` has no number of sentences.
         r = None if selector == ALL else saved.r
         return replace(saved, selector=selector, r=r, beta=beta, options=options), False
-    changed = changed_options(saved.selector, saved.options | options)
-    if options and changed != changed_options(saved.selector, saved.options):
-        if saved.selector in sentence_encoders():
+    check_options(saved.selector, options, None)
+    given = saved.options | options
+    if saved.selector in sentence_encoders():
+        if changed_options(saved.selector, given) != changed_options(saved.selector, saved.options):
             raise InputError(
                 f"{name_or_path}: expected the options that its selector was trained with, {saved.options or 'none'}, "
                 f"got {options}"
             )
-        return replace(saved, options=saved.options | options), True
-    return saved, True
+        return saved, True
+    return replace(saved, options=given), True
 
 
 def _saved_of(recipe: SparseRecipe) -> SparseConfig | None:
