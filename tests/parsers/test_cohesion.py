@@ -139,19 +139,24 @@ def test_features_and_layout_of_every_span(edus):
             assert layout[first, last] == openings[first] * 16 + after[last] * 4 + strongest
 
 
+@pytest.fixture(scope="module")
+def long_document():
+    """Return the bags and openings of 3,000 EDUs."""
+    openings = np.random.default_rng(0).integers(0, 4, size=3000)
+    return lexical_bags(*a_document(3000, seed=3, words=500)), openings
+
+
 @pytest.mark.parametrize(
     ("firsts", "lasts"),
     [
-        (range(2900, 2990), range(2905, 2995)),
+        (range(2900, 2990, 8), range(2905, 2995, 7)),
         ([0, *range(200, 3000, 200), 2999], [*range(199, 3000, 200), 2998, 2999]),
         ([2700, 2998, 2999], [2999]),
     ],
     ids=["neighbours", "sections and a last EDU", "right children of the whole"],
 )
-def test_spans_of_a_long_document(firsts, lasts):
-    openings = np.random.default_rng(0).integers(0, 4, size=3000)
-    bags = lexical_bags(*a_document(3000, seed=3, words=500))
-    cohesion = cohesion_of(bags, openings)
+def test_spans_of_a_long_document(long_document, firsts, lasts):
+    cohesion = cohesion_of(*long_document)
     features, layout = seen(cohesion, [*firsts], [*lasts])
     for row, first in enumerate(firsts):
         for column, last in enumerate(lasts):
@@ -159,8 +164,15 @@ def test_spans_of_a_long_document(firsts, lasts):
                 alone, opened = seen(cohesion, [first], [last])
                 torch.testing.assert_close(features[row, column], alone[0, 0], atol=1e-2, rtol=1e-3)
                 assert layout[row, column] == opened[0, 0]
-    alone, _ = seen(cohesion, [2950], [2960])
-    np.testing.assert_allclose(alone[0, 0], features_of(bags, openings.tolist(), 2950, 2960), atol=2e-3)
+
+
+def test_features_in_a_long_document():
+    # More EDUs than are summed in float32.
+    edus = 2 * module.NEAR
+    openings = np.random.default_rng(0).integers(0, 4, size=edus)
+    bags = lexical_bags(*a_document(edus, seed=3, words=500))
+    alone, _ = seen(cohesion_of(bags, openings), [edus - 50], [edus - 40])
+    np.testing.assert_allclose(alone[0, 0], features_of(bags, openings.tolist(), edus - 50, edus - 40), atol=2e-3)
 
 
 @pytest.mark.parametrize("cells", [1, 9, 100])

@@ -70,7 +70,7 @@ def test_one_unit():
 
 
 def test_no_tree():
-    with pytest.raises(InputError, match="toy: expected a discourse tree, got none"):
+    with pytest.raises(InputError, match="tree: expected document 'toy' to have a discourse tree, got none"):
         to_text(document_of([["All is well."]]))
 
 
