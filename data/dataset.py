@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discsum.data.columns import DOCUMENT
 from discsum.data.locks import LOCK
-from discsum.data.manifest import Manifest, check_sums, repair_of
+from discsum.data.manifest import Manifest, check_sums
+from discsum.data.rows import shard_errors
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location, location
 from discsum.errors import InputError
@@ -111,7 +111,7 @@ def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
     # These copies are damaged. This process holds the lock, so no other process is writing one.
     for old in folder.glob(f"{name}-*.arrow"):
         old.unlink()
-    with _shard_errors(files[0]), files[0].open("rb") as first:
+    with shard_errors(files[0]), files[0].open("rb") as first:
         there = pq.read_schema(first).remove_metadata()
     # Shards of earlier versions lack some columns of documents.
     named = {name for name, _ in DOCUMENT}
@@ -126,7 +126,7 @@ def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
 def _batches(files: Sequence[Location], columns: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the rows of shards with the given columns; columns that a shard lacks are null."""
     for path in files:
-        with _shard_errors(path), path.open("rb") as file:
+        with shard_errors(path), path.open("rb") as file:
             # Without pre-buffering; see `ShardFile.opened`.
             for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS):
                 rows = pa.Table.from_batches([batch])
@@ -134,12 +134,3 @@ def _batches(files: Sequence[Location], columns: pa.Schema) -> Iterator[pa.Recor
                     if field.name not in rows.column_names:
                         rows = rows.append_column(field, pa.nulls(len(rows), field.type))
                 yield from rows.select(columns.names).cast(columns).to_batches()
-
-
-@contextmanager
-def _shard_errors(path: Location) -> Iterator[None]:
-    """Raise errors of reading a shard in the block as `InputError`."""
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: expected a shard, got {error}; {repair_of({})}") from error

@@ -49,12 +49,12 @@ class ShardFile:
         Raises:
             InputError: The file is missing, altered, or not a shard.
         """
-        with _named(self.path):
+        with shard_errors(self.path):
             content = read_bytes(self.path)
         found = hashlib.sha256(content).hexdigest()
         if found != self.sha256:
             raise InputError(f"{self.path}: expected a shard with sha256 {self.sha256}, got {found}; {repair_of({})}")
-        with _named(self.path):
+        with shard_errors(self.path):
             table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
         if len(table) != self.documents:
             raise InputError(
@@ -65,7 +65,7 @@ class ShardFile:
     @contextmanager
     def opened(self) -> Iterator[pq.ParquetFile]:
         """Open the shard, to read only some of its columns."""
-        with _named(self.path), self.path.open("rb") as file:
+        with shard_errors(self.path), self.path.open("rb") as file:
             # With pre-buffering, a thread of Arrow reads the file and frees a Python object some time later. If Python
             # is shutting down by then, the process aborts.
             yield pq.ParquetFile(file, pre_buffer=False)
@@ -201,7 +201,7 @@ def open_rows(folder: str | Location, first: int = 0, last: int | None = None, *
 
 
 @contextmanager
-def _named(path: Location) -> Iterator[None]:
+def shard_errors(path: Location) -> Iterator[None]:
     """Turn errors of pyarrow and the operating system into an `InputError` that names the file."""
     try:
         yield
