@@ -46,18 +46,15 @@ def check_ending(path: Path, suffix: str, option: str) -> None:
 def check_outside(folder: Location, inputs: Sequence[str], suffix: str = "") -> None:
     """Raise `InputError` if an input includes files of the output folder: a repeated run would read them.
 
-    With `suffix`, only files that end in it are written; patterns of other endings do not match them.
+    With `suffix`, only files that end in it are written, which patterns of another ending do not include.
     """
     for name in inputs:
-        # The ending of a pattern such as `*.rs3`.
-        ending = Path(name).suffix.lower() if is_pattern(location(name)) else ""
-        other = suffix and ending and not re.search(r"[*?[]", ending) and ending != suffix
-        if name != "-" and not other and _reads(name, folder):
+        if name != "-" and _reads(name, folder, suffix):
             raise InputError(f"{folder}: expected an output folder outside the inputs, got one inside {name}")
 
 
-def _reads(name: str, folder: Location) -> bool:
-    """Return whether an input folder or pattern includes files in `folder` or below it."""
+def _reads(name: str, folder: Location, suffix: str) -> bool:
+    """Return whether an input folder or pattern includes files in `folder` or below it that end in `suffix`."""
     source = location(name)
     if isinstance(source, Path) != isinstance(folder, Path):
         return False
@@ -65,6 +62,9 @@ def _reads(name: str, folder: Location) -> bool:
     fixed = parts
     if is_pattern(source) and not (isinstance(source, Path) and source.exists()):
         fixed = tuple(before_pattern(parts))
+        ending = Path(parts[-1]).suffix.lower()
+        if suffix and ending and not re.search(r"[*?[]", ending) and ending != suffix:
+            return False
     base = Path(*fixed).resolve().parts if isinstance(source, Path) else fixed
     place = _own_parts(folder.resolve() if isinstance(folder, Path) else folder)
     return place[: len(base)] == base and _matches(parts[len(fixed) :] or ("**",), place[len(base) :])

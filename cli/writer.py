@@ -113,7 +113,10 @@ class Writer:
                 self.folder = path
                 self._record = path / f"{suffix}.options" if options else None
             check_writable(path, folder=self.folder is not None, option=option)
-            if self.folder is not None and suffix in {".txt", *ENDINGS, *suffixes()}:
+            if self.folder is not None and suffix in {".txt", *ENDINGS}:
+                check_outside(path, inputs)
+            elif self.folder is not None and suffix in suffixes():
+                # Trees may be written beside files of another format, to convert them.
                 check_outside(path, inputs, suffix)
             self._inputs = input_files(inputs)
             clear_unfinished(path if self.folder is not None else path.parent)

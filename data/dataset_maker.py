@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discsum.candidates import Candidates
 from discsum.data.failures import Failure
 from discsum.data.pairs import Pair
-from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, unloaded_makers
+from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, makers_without_encoder
 from discsum.data.records import Origin
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import SHARD
@@ -50,7 +50,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
 
     def makers(self) -> dict[str, str]:
         """Return the version of discsum, the parser's fingerprint, and the identity of a foreign oracle."""
-        return unloaded_makers(self.recipe)
+        return makers_without_encoder(self.recipe)
 
     def load(self) -> None:
         """Load the parser and the unit encoder."""

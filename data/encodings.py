@@ -28,7 +28,7 @@ def check_encoding(name: str) -> None:
 
 def needs_mark(encoding: str) -> bool:
     """Return whether files in an encoding begin with a byte order mark, which tells one of two orders."""
-    return _spelled(encoding) in _MARKS
+    return spelled(encoding) in _MARKS
 
 
 def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVERT) -> None:
@@ -37,14 +37,15 @@ def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVE
     Without a mark, Python assumes the machine's byte order, and the wrong order rarely raises an error: almost any
     bytes are letters of some script.
     """
-    if needs_mark(encoding) and beginning and not beginning.startswith(_MARKS[_spelled(encoding)]):
+    if needs_mark(encoding) and beginning and not beginning.startswith(_MARKS[spelled(encoding)]):
         raise InputError(
             f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {encoding}-le or "
             f"{encoding}-be as the encoding of a file without one"
         )
 
 
-def _spelled(encoding: str) -> str:
+def spelled(encoding: str) -> str:
+    """Return the name of an encoding in lower case with dashes."""
     return encoding.lower().replace("_", "-")
 
 

@@ -12,7 +12,7 @@ from warnings import warn
 
 from discsum.batches import map_ahead
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, UNITS
-from discsum.data.encodings import CONVERT, NAME_IT
+from discsum.data.encodings import CONVERT, NAME_IT, spelled
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
@@ -83,8 +83,7 @@ class ReadOptions:
     def encoding(self) -> str:
         """Encoding of tables."""
         # Byte order marks are left out in any case, and `utf-8-sig` encodes line ends with one.
-        marked = self.given.lower().replace("_", "-") == "utf-8-sig"
-        return "utf-8" if self.given == DECLARED or marked else self.given
+        return "utf-8" if self.given == DECLARED or spelled(self.given) == "utf-8-sig" else self.given
 
     @property
     def columns(self) -> tuple[str, ...]:

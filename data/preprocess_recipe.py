@@ -88,8 +88,8 @@ def own_makers(parser: str) -> dict[str, str]:
     return {"discsum": version("discsum"), "parser": fingerprint(parser, PARSER_KIND)}
 
 
-def unloaded_makers(recipe: PreprocessRecipe) -> dict[str, str]:
-    """Return what `makers` finds without an encoder of its own."""
+def makers_without_encoder(recipe: PreprocessRecipe) -> dict[str, str]:
+    """Return the version of discsum, the parser's fingerprint, and the identity of a foreign oracle."""
     return own_makers(recipe.parser) | ({} if recipe.oracle == UNLABELLED else ORACLES.code(recipe.oracle))
 
 
@@ -99,7 +99,7 @@ def makers(recipe: PreprocessRecipe) -> dict[str, str]:
     Raises:
         WeightsError: No such parser or encoder.
     """
-    made = unloaded_makers(recipe)
+    made = makers_without_encoder(recipe)
     if recipe.encoder in OWN:
         return made
     from discsum.parsers.unit_encoders import identity

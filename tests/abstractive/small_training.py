@@ -7,6 +7,15 @@ from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.abstractive.training.task import AbstractiveTask
 from discsum.training.loop import TrainingLoop
 
+# Fields of a small sparse model, trained from random weights.
+SPARSE = {
+    "scratch": {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "positions": 192, "dropout": 0.1},
+    "source_tokens": 192,
+    "target_tokens": 24,
+    "learning_rate": 3e-3,
+    "r": 2,
+}
+
 
 def make_data(folder):
     """Write tables of training and validation texts to a folder; return it."""

@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from small_training import SPARSE, recipe_fields, training_loop
 
 from discsum.abstractive.families import FAMILIES, FIELD, family_class, family_of
 from discsum.abstractive.recipe import AbstractiveRecipe
-from discsum.errors import InputError, WeightsError
+from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.training.schedule import rate_factor
 
 SOURCES = {"train": [{"path": "a"}], "validation": [{"path": "b"}]}
@@ -74,3 +75,27 @@ def test_a_folder_says_its_family(tmp_path):
 def test_a_constant_rate_stays_where_it_rose_to():
     factors = [rate_factor(step / 10, 0.2, 10, "constant") for step in range(10)]
     assert factors == [0.5, 1.0, *[1.0] * 8]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"objective": {"mode": "kl"}}, "selector: expected one that selects sentences for the mode kl, got 'all'"),
+        ({"objective": {"mode": "kl"}, "selector": "mean_key"}, r"expected one that learns \(attention_pooling, gru\)"),
+        ({"objective": {"mode": "best"}}, "mode: expected one of full, sparsity"),
+        ({"objective": {"lambda": 1.0}}, r"objective\.lambda: expected one of the fields"),
+        ({"scratch": {"width": 30, "heads": 4}}, r"scratch\.width: expected a multiple of 4 heads, got 30"),
+        ({"task": "denoise", "beta": 0.0}, "beta: expected none for the task denoise"),
+        ({"task": "infill", "beta": 0.0}, "beta: expected none for the task infill"),
+        ({"scratch": {"positions": 64}}, r"source_tokens: expected at most scratch\.positions 64, got 192"),
+        (
+            {"r": 0, "task": "dream"},
+            "task: expected one of summarize, infill, denoise, got 'dream'; r: expected a whole number of at least 1",
+        ),
+        ({"validation": [{"path": "train.jsonl"}]}, "expected no validation document among the training documents"),
+        ({"model": "gone"}, "gone: expected the folder of a sequence-to-sequence model"),
+    ],
+)
+def test_bad_recipes(changes, message, data, parser_folder, tmp_path):
+    with pytest.raises(DiscsumError, match=message):
+        training_loop(recipe_fields(parser_folder, **SPARSE | changes), data, tmp_path / "run")

@@ -3,10 +3,13 @@
 import json
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import read_inputs
 from discsum.data.pairs import PairSource
+from discsum.data.remote import RemotePath
+from discsum.data.storage import matching, write_bytes
 from discsum.errors import InputError, InputWarning
 
 
@@ -68,3 +71,18 @@ def test_a_single_table_in_a_folder_is_hashed_whole(tmp_path):
     path.write_bytes(content)
     after = [PairSource(str(name)).identity() for name in (path.parent, path.parent / "*.jsonl")]
     assert all(old != new for old, new in zip(before, after, strict=True))
+
+
+def test_files_listed_without_a_size_are_asked_for_it(monkeypatch, tmp_path):
+    """As by web servers."""
+    folder = RemotePath(f"memory://unsized/{tmp_path.name}")
+    for number in range(3):
+        write_bytes(folder / f"{number}.jsonl", b"x" * number)
+    glob = MemoryFileSystem.glob
+
+    def without_sizes(self, path, **options):
+        return {name: info | {"size": None} for name, info in glob(self, path, **options).items()}
+
+    monkeypatch.setattr(MemoryFileSystem, "glob", without_sizes)
+    found = matching(RemotePath(f"{folder}/*.jsonl"))
+    assert [(file.path.name, file.size) for file in found] == [("0.jsonl", 0), ("1.jsonl", 1), ("2.jsonl", 2)]

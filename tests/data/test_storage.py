@@ -345,18 +345,3 @@ def test_folders_that_cannot_be_read_are_named(tmp_path, monkeypatch):
     ) as said:
         assert [file.path.name for file in matching(tmp_path)] == ["a.txt"]
     assert len(said) == 1
-
-
-def test_files_listed_without_a_size_are_asked_for_it(monkeypatch, tmp_path):
-    """As by web servers."""
-    folder = RemotePath(f"memory://unsized/{tmp_path.name}")
-    for number in range(3):
-        write_bytes(folder / f"{number}.jsonl", b"x" * number)
-    glob = MemoryFileSystem.glob
-
-    def without_sizes(self, path, **options):
-        return {name: info | {"size": None} for name, info in glob(self, path, **options).items()}
-
-    monkeypatch.setattr(MemoryFileSystem, "glob", without_sizes)
-    found = matching(RemotePath(f"{folder}/*.jsonl"))
-    assert [(file.path.name, file.size) for file in found] == [("0.jsonl", 0), ("1.jsonl", 1), ("2.jsonl", 2)]

@@ -218,7 +218,7 @@ def _config_of(
         # The weight of the prior was learned with the other selector; `all` has no number of sentences.
         r = None if selector == ALL else saved.r
         return replace(saved, selector=selector, r=r, beta=beta, options=options), False
-    check_options(saved.selector, options, None)
+    check_options(saved.selector, options)
     given = saved.options | options
     if saved.selector in sentence_encoders():
         if changed_options(saved.selector, given) != changed_options(saved.selector, saved.options):
