@@ -72,8 +72,9 @@ def _reads(name: str, folder: Location, suffix: str) -> bool:
 
 def _own_parts(path: Location) -> tuple[str, ...]:
     """Return the parts of a path, whose schemes are the same for the same store."""
-    first, *rest = parts_of(path)
-    return {"s3a:": "s3:", "gcs:": "gs:"}.get(first.lower(), first), *rest
+    # The current folder has none.
+    parts = parts_of(path)
+    return tuple({"s3a:": "s3:", "gcs:": "gs:"}.get(part.lower(), part) for part in parts[:1]) + parts[1:]
 
 
 def _matches(pattern: Sequence[str], place: Sequence[str]) -> bool:

@@ -251,6 +251,14 @@ def test_no_result_takes_the_place_of_its_input(discsum, parser_folder, tmp_path
     assert (folder / "a.txt").read_text() == "It rained."
 
 
+@pytest.mark.parametrize("command", [("parse", "-f", "rs3"), ("extract", "--model", "lead")])
+def test_the_current_folder_is_an_input_too(discsum, parser_folder, tmp_path, monkeypatch, command):
+    (tmp_path / "a.txt").write_text("It rained.")
+    monkeypatch.chdir(tmp_path)
+    refused = discsum(*command, ".", "--parser", parser_folder, "-o", ".")
+    assert (refused.code, "expected an output folder outside the inputs" in " ".join(refused.err.split())) == (1, True)
+
+
 def test_trees_do_not_join_the_inputs_of_a_repeated_run(discsum, parser_folder, tmp_path):
     (tmp_path / "a.txt").write_text("It rained.")
     refused = discsum("parse", tmp_path, "-f", "rs3", "--parser", parser_folder, "-o", tmp_path)
