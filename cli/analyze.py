@@ -181,7 +181,8 @@ def time(
 ) -> None:
     """Time decoding, or a compressed encoder, by length.
 
-    Eq 1 and appendix B of Manakul and Gales 2021; with --lengths figure 5 of Yap et al.
+    Eq 1 and appendix B of Manakul and Gales 2021, without their encoder; with --lengths the encoder alone, after figure
+    5 of Yap et al.
 
     Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
     """

@@ -135,6 +135,7 @@ def test_integrated_training_goes_on_from_the_selector(data, parser_folder, sele
     run.run(silent)
     assert ", weighted by the discourse tree" in run.task.family.card(run.recipe).model
     assert set(run.log[0].validation) == {"loss", "words", "divergence"}
+    assert set(run.log[0].parts) == {"words", "divergence"}
     before, after = (load_file(folder / WEIGHTS) for folder in (selecting, tmp_path / "run" / "best"))
     changed = {name for name, value in before.items() if not torch.equal(value, after[name])}
     assert changed

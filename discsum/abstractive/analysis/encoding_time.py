@@ -1,4 +1,4 @@
-"""Time and memory of an encoder with and without compression, by text length (Yap et al., figure 5)."""
+"""Time and memory of an encoder with and without compression, by text length (after Yap et al., figure 5)."""
 
 from __future__ import annotations
 

@@ -133,9 +133,9 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         ]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
-        """Return the batch's part of the mean loss per token of the whole step."""
+        """Return the batch's part of the mean per token of the whole step: of the loss and of its parts."""
         losses: dict[str, Tensor] = network(batch.batch, batch.done, batch.chances)
-        return {"loss": losses["loss"] * batch.share}
+        return {name: value * batch.share for name, value in losses.items()}
 
     @torch.inference_mode()
     def validate(self) -> dict[str, float]:

@@ -28,7 +28,7 @@ class SummarizerRecipe(RunRecipe):
         ),
     ] = "contextual"
     encode_each_step: Annotated[
-        bool, about("Whether to encode units anew in each step, with dropout, as in the paper, instead of once.")
+        bool, about("Whether to encode units anew in each step, with the encoder's dropout, instead of once.")
     ] = False
     encoder_layers: Annotated[
         Natural, about("Number of the encoder's last layers to train; units are then encoded in each step.")

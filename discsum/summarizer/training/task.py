@@ -70,7 +70,7 @@ class ScoringNetwork(nn.Module):
         return self._encoder[0]
 
     def train(self, mode: bool = True) -> ScoringNetwork:
-        """Switch dropout on or off, also in frozen layers, as in the paper."""
+        """Switch dropout on or off, also in frozen layers."""
         super().train(mode)
         if self.encoder is not None:
             self.encoder.train(mode)
