@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from campaigns.command_line import run
 from discsum.document import Document
 from discsum.parsers.loading import load_parser
 
@@ -55,7 +54,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
         torch.set_num_threads(before)
     assert most < 0.01
     return {"texts": count, "largest difference of a probability": round(most, 6)}
-
-
-if __name__ == "__main__":
-    run(attack, 1000)

@@ -16,7 +16,6 @@ from pathlib import Path
 import tiny
 from small_news import write_table
 
-from campaigns.command_line import run
 from campaigns.kills import content
 
 SHARD = 2
@@ -76,7 +75,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
                 assert content(mounted / "out") == wanted
             shutil.rmtree(place / "disk")
     return {"places": count, **said}
-
-
-if __name__ == "__main__":
-    run(attack, 50)

@@ -20,7 +20,6 @@ import torch
 from small_news import write_table
 from small_runs import make_data, trainer
 
-from campaigns.command_line import run
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.abstractive.training.task import AbstractiveTask
@@ -185,7 +184,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
             # Printed as it goes, because a full campaign takes an hour or more.
             print(f"{kind}: {figures[kind]}", file=sys.stderr, flush=True)
     return {"kills of each": count, **figures}
-
-
-if __name__ == "__main__":
-    run(attack, 100)

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from campaigns.command_line import run
-
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "samples" / "harbour.txt"
 # Maximum memory in KiB: 1.5 GiB.
 MOST = 3 << 19
@@ -63,7 +61,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
         found = summary.read_text(encoding="utf-8").split()
         assert found and set(found) <= set(text.split())
     return figures
-
-
-if __name__ == "__main__":
-    run(attack, 1_000_000)

@@ -17,7 +17,6 @@ import tiny
 import torch
 from safetensors.torch import load_file, save_file
 
-from campaigns.command_line import run
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import DiscsumError
@@ -149,7 +148,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
                 shown = config.read_text()[:3000] if config.is_file() else ""
                 raise AssertionError(f"{name} {number}, {done}: {type(error).__name__}: {error}; {shown}") from error
     return {"folders": count, "refused": refused}
-
-
-if __name__ == "__main__":
-    run(attack, 1000)

@@ -15,7 +15,6 @@ import torch
 
 import discsum
 from campaigns.batch_invariance import shape, texts
-from campaigns.command_line import run
 
 THREADS = 8
 # A fork that waits for a lock of its parent would wait forever.
@@ -83,7 +82,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
     finally:
         torch.set_num_threads(before)
     return {"texts": len(given), "threads": THREADS, "forked processes": forks}
-
-
-if __name__ == "__main__":
-    run(attack, 400)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 from small_treebank import TREES, gold
 
-from campaigns.command_line import run
 from discsum.errors import FormatError, FormatWarning
 from discsum.formats import dump, load_all, readable
 
@@ -92,7 +91,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
                 raise AssertionError(f"{name}: {content!r}: {type(error).__name__}: {error}") from error
         found[f"{name} refused"] = refused
     return {"mutants of each": count, **found}
-
-
-if __name__ == "__main__":
-    run(attack, 25_000)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from campaigns.command_line import run
 from discsum.document import Document
 from discsum.errors import InputWarning
 from discsum.formats.json import dumps, loads
@@ -101,7 +100,3 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
                 edus += len(document.edus)
                 most = max(most, len(document.edus))
     return {"texts": count, "EDUs": edus, "most EDUs": most}
-
-
-if __name__ == "__main__":
-    run(attack, 100_000)
