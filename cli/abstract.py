@@ -24,6 +24,7 @@ from discsum.cli.options import (
     MaxDocumentBytes,
     MaxTokens,
     MinTokens,
+    NoTrigramTwice,
     Output,
     ParserName,
     ReadSentences,
@@ -81,14 +82,7 @@ def abstract(
     truncate: Truncate = False,
     length_penalty: LengthPenalty = None,
     coverage_penalty: CoveragePenalty = None,
-    block_trigrams: Annotated[
-        bool,
-        typer.Option(
-            "--block-trigrams",
-            help="Never repeat a trigram, unless it has a full stop or tag.",
-            rich_help_panel=OF_SEQUENCE_MODELS,
-        ),
-    ] = False,
+    block_trigrams: NoTrigramTwice = False,
     device: Device = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
     output: Output = None,

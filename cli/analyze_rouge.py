@@ -11,9 +11,9 @@ from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.analysis import Documents, Out, load_system, read_table, write_numbers
 from discsum.cli.documents import Run
-from discsum.cli.options import Device, ParserName
+from discsum.cli.options import Beams, Device, LengthPenalty, MaxTokens, MinTokens, NoTrigramTwice, ParserName
 from discsum.cli.progress import counting, loading
-from discsum.constants import SHIPPED_PARSER
+from discsum.constants import BEAMS, SHIPPED_PARSER
 from discsum.errors import InputError
 
 
@@ -34,9 +34,11 @@ def rouge(
         list[int] | None, typer.Option("--r", min=1, help="Number of sentences read per step; may be repeated.")
     ] = None,
     documents: Documents = 100,
-    beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = 4,
-    min_tokens: Annotated[int | None, typer.Option(min=1, help="Minimum number of tokens of a summary.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of a summary.")] = None,
+    beams: Beams = BEAMS,
+    min_tokens: MinTokens = None,
+    max_tokens: MaxTokens = None,
+    length_penalty: LengthPenalty = None,
+    block_trigrams: NoTrigramTwice = False,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
@@ -64,7 +66,7 @@ def rouge(
         engine = load_parser(parser, device)
     parsed = [item.document for item in ensure_parsed(pairs, lambda: engine)]
     references = [pair.references for pair in pairs]
-    generation = Generation(beams, min_tokens, max_tokens, truncate=True)
+    generation = Generation(beams, min_tokens, max_tokens, True, length_penalty, block_trigrams=block_trigrams)
     amounts = sorted(set(read or [1, 2, 3, 5, 10]))
 
     def split(summaries: Sequence[str]) -> list[str]:

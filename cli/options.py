@@ -170,8 +170,8 @@ LengthPenalty = Annotated[
     typer.Option(
         min=0,
         max=LENGTH_PENALTIES,
-        help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty, or none if "
-        "--coverage-penalty is given.",
+        help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty, or none beside a "
+        "coverage penalty.",
         rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
@@ -205,6 +205,14 @@ Layout = Annotated[
         **choice(*LAYOUTS),
         help="Whether headings, bylines, list fragments and code are skipped.",
         rich_help_panel=OF_SELECTION,
+    ),
+]
+NoTrigramTwice = Annotated[
+    bool,
+    typer.Option(
+        "--block-trigrams",
+        help="Never repeat a trigram, unless it has a full stop or tag.",
+        rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
 BlockTrigrams = Annotated[

@@ -191,12 +191,14 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     table = write_table(tmp_path / "t.jsonl")
     systems = [str(bart_folder), f"{bart_folder},ideal", f"{bart_folder},random"]
     options = ("--r", 3, "--r", 1, "--r", 99, "--max-tokens", 8, "--parser", parser_folder, "-o", tmp_path / "out")
-    options += ("--against", systems[2])
+    options += ("--against", systems[2], "--length-penalty", 2, "--block-trigrams")
     named = [option for system in systems for option in ("--system", system)]
     result = discsum("analyze", "rouge", table, *named, *options)
     assert result.code == 0
     assert result.err == 2 * "discsum: r = 99: all sentences are read, because no document has more than r\n"
-    data = json.loads((tmp_path / "out" / "rouge.json").read_text())["systems"]
+    written = json.loads((tmp_path / "out" / "rouge.json").read_text())
+    assert all("|length-penalty:2|block-trigrams:yes|" in one for one in written["signatures"].values())
+    data = written["systems"]
     assert [[entry["r"] for entry in data[system]] for system in systems] == [[None], [1, 3, 99], [1, 3, 99]]
     (whole,), ideal, random = (data[system] for system in systems)
     # Reading all sentences is full attention: same summaries, and all attention is read.
