@@ -123,7 +123,13 @@ class Document:
         Such files do not say where sentences end. It is assumed that an EDU ends a sentence if it closes with `.`, `!`,
         `?`, `…` or such a mark of another script, possibly followed by quotes and brackets, or if its index is in
         `paragraph_ends`. EDUs in `paragraph_ends` end a paragraph, and an empty line follows them.
+
+        Raises:
+            TypeError: A single text.
+            InputError: An EDU without text.
         """
+        if isinstance(texts, str):
+            raise TypeError("expected the texts of EDUs, got a single text; put it in a list, or parse it")
         stripped = [text.strip() for text in texts]
         for index, text in enumerate(stripped):
             if not text:

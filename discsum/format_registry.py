@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 # What errors about bytes of another encoding tell the user to do.
 NAME_ENCODING = (
-    "name the file's encoding with --encoding, for example --encoding windows-1251 (in Python, encoding=...)"
+    "name the file's encoding with --encoding, for example --encoding windows-1251 (in Python, read_tree(..., "
+    "encoding=...))"
 )
 # Held while warnings are caught; readers may call each other.
 _CATCHING = threading.RLock()

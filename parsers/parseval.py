@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.relation_classes import GUM_CLASSES, RelationClasses
+from discsum.relation_classes import RelationClasses
 from discsum.signature import Signature
 
 Key = Literal["start", "end"]
@@ -58,7 +58,7 @@ def parseval(
     *,
     key: Key = "start",
     rst: bool = False,
-    classes: RelationClasses = GUM_CLASSES,
+    classes: RelationClasses | None = None,
     from_text: bool = False,
 ) -> ParsevalScores:
     """Return the scores of predicted against gold trees of the same texts.
@@ -69,15 +69,21 @@ def parseval(
         key: What identifies a constituent: the start (`start`) or the end (`end`) of its first EDU, together with the
             end of its last. Most published figures use `end`. The two differ only if predicted EDUs differ from gold.
         rst: Whether to compute RST-Parseval instead of original Parseval.
-        classes: Classes by which relations are compared.
+        classes: Classes by which relations are compared. By default `RelationClasses.of` the gold relations: of GUM the
+            part before the hyphen, of most other treebanks each relation itself.
         from_text: Whether EDUs and sentences were predicted, for the signature; those that differ from gold always
             were.
 
     Raises:
-        InputError: No documents, different texts, or a gold document of several EDUs without a tree. A
+        InputError: An unknown key, no documents, different texts, or a gold document of several EDUs without a tree. A
             predicted one without a tree costs recall.
     """
+    if key not in get_args(Key):
+        raise InputError(f"key: expected {' or '.join(get_args(Key))}, got {key!r}")
     _check_texts(gold, predicted)
+    if classes is None:
+        trees = (document.tree for document in gold)
+        classes = RelationClasses.of({node.relation for tree in trees if tree for node in tree.nodes}, {})
     totals = dict.fromkeys(METRICS, Counts())
     edus = sentences = "predicted" if from_text else "gold"
     for truth, guess in zip(gold, predicted, strict=True):

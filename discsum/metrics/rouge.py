@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,21 +62,25 @@ def signature(*measures: str) -> Signature:
 def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]], *, measure: str = "f") -> RougeScores:
     """Return ROUGE-1, ROUGE-2 and ROUGE-Lsum of every document.
 
-    Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line; references
-    that do not seem to give a warning. Words are stemmed (Porter). Only the letters a to z and digits count, so
-    texts in other scripts score 0, which gives a warning too. With several references for a summary, each metric uses
-    the one with the best F1; there is no jackknifing. The measure is `f`, `p` or `r`: F1, precision or recall.
+    Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line, such as
+    `Summary.lines` joined by line breaks; texts that do not seem to give a warning. Words are stemmed (Porter). Only
+    the letters a to z and digits count, so texts in other scripts score 0, which gives a warning too. With several
+    references for a summary, each metric uses the one with the best F1; there is no jackknifing. The measure is `f`,
+    `p` or `r`: F1, precision or recall.
 
     Raises:
-        InputError: An unknown measure, no documents, different numbers of references and summaries, or a document
-            without a reference.
+        InputError: An unknown measure, no documents, different numbers of references and summaries, a document
+            without a reference, or something else than a text.
     """
     signed = signature(measure)
     if isinstance(predictions, str) or isinstance(references, str):
         raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
+    predictions, references = list(predictions), list(references)
+    _check_texts(predictions, references)
     if not predictions or len(predictions) != len(references):
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
-    _warn_of_long_lines(references)
+    _warn_of_long_lines("summaries", predictions)
+    _warn_of_long_lines("references", references)
     _warn_without_words(references)
     _, computes = scorer()
     values = np.zeros((len(predictions), len(METRICS)))
@@ -88,14 +93,25 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     return RougeScores(values, signed)
 
 
-def _warn_of_long_lines(references: Sequence[str | Sequence[str]]) -> None:
-    """Warn if most documents have references of several sentences on a single line."""
-    listed = ([given] if isinstance(given, str) else list(given) for given in references)
+def _check_texts(predictions: Sequence[Any], references: Sequence[Any]) -> None:
+    """Check that every summary and every reference is a text."""
+    for row, prediction in enumerate(predictions):
+        if not isinstance(prediction, str):
+            raise InputError(f"document {row}: expected the text of a summary, got {type(prediction).__name__}")
+    for row, given in enumerate(references):
+        one = isinstance(given, str)
+        if not one and not (isinstance(given, Sequence) and all(isinstance(text, str) for text in given)):
+            raise InputError(f"document {row}: expected a reference, or a list of references, got {given!r:.80}")
+
+
+def _warn_of_long_lines(kind: str, texts_of: Sequence[str | Sequence[str]]) -> None:
+    """Warn if most documents have summaries or references of several sentences on a single line."""
+    listed = ([given] if isinstance(given, str) else list(given) for given in texts_of)
     # Initials and abbreviations look like ends of sentences, but most references do not have them.
     long = sum(any("\n" not in text and _NEXT_SENTENCE.search(text) for text in texts) for texts in listed)
-    if 2 * long > len(references):
+    if 2 * long > len(texts_of):
         warnings.warn(
-            f"references: expected one sentence per line, got several on one line in {long} of {len(references)} "
+            f"{kind}: expected one sentence per line, got several on one line in {long} of {len(texts_of)} "
             "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences",
             InputWarning,
             stacklevel=3,

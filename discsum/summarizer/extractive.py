@@ -166,7 +166,8 @@ class ExtractiveSummarizer(UnitScorer):
         Args:
             text: The text, or a document; a parsed document is not parsed again.
             units: Maximum number of units; by default the model's own default.
-            policy: Length limit and selection rules, used instead of `units`.
+            policy: Length limit and selection rules, instead of `units`. Its `layout` is `keep` by default, whereas
+                without a policy headings, bylines and the like are skipped.
             id: Name of the document.
         """
         return next(self.summarize_many([text], units=units, policy=policy, ids=[id]))
@@ -181,7 +182,13 @@ class ExtractiveSummarizer(UnitScorer):
         ids: Iterable[str] | None = None,
         tidy: bool = False,
     ) -> Iterator[Summary]:
-        """Yield the summary of each text or document, in order, encoding `batch_size` of them at a time."""
+        """Yield the summary of each text or document, in order, encoding `batch_size` of them at a time.
+
+        Raises:
+            InputError: Both `units` and `policy`.
+        """
+        if units is not None and policy is not None:
+            raise InputError(f"expected units or a policy, got both: units {units} and {policy}; leave one out")
         rules = policy or replace(self.policy(units), layout="skip")
         return SummaryPipeline(self, rules, lambda: self.parser, "model", tidy).many(texts, ids, batch_size)
 

@@ -15,7 +15,7 @@ from discsum.errors import InputWarning
 from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.parsers.reading import SUBWORDS
 from discsum.scoring import Scores, UnitScorer, extract
-from discsum.selection import Policy
+from discsum.selection import Policy, checked_scores
 from discsum.summarizer.query import Query, combined
 from discsum.summary import Queried, Summary
 
@@ -57,6 +57,7 @@ class SummaryPipeline:
         found = []
         for item, values in zip(parsed, scores, strict=True):
             document, similarities = item.document, self._query.similarities(item, unit)
+            values = checked_scores(values, len(similarities))
             if doubt := self._query.doubt(document.text):
                 warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
             queried = Queried(self._query.text, tuple(values), tuple(similarities), doubt)

@@ -125,3 +125,19 @@ def test_texts_in_other_scripts_score_nothing_and_warn():
 def test_words_are_those_of_rouge_score(text):
     assert stemmed_words(text) == tokenize(text, PorterStemmer())
     assert plain_words(text) == tokenize(text, None)
+
+
+def test_only_texts_are_compared():
+    for texts, message in (
+        ((["It rained.", None], ["It rained."] * 2), "document 1: expected the text of a summary, got NoneType"),
+        ((["It rained."], [float("nan")]), "document 0: expected a reference, or a list of references, got nan"),
+        ((["It rained."], [["Rain.", 3]]), r"document 0: expected a reference, or a list of references, got \['Rain"),
+    ):
+        with pytest.raises(InputError, match=message):
+            rouge(*texts)
+    assert rouge(iter(["It rained."]), (text for text in ["It rained."])).mean["rouge1"] == 1
+
+
+def test_summaries_of_several_sentences_on_a_line_give_a_warning():
+    with pytest.warns(InputWarning, match="^summaries: expected one sentence per line, got several on one line in 1"):
+        rouge(["It rained. We left."], ["It rained.\nWe left."])

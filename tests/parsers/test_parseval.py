@@ -151,3 +151,20 @@ def test_what_cannot_be_scored():
 def test_predicted_edus_may_be_those_of_gold():
     assert "edus:gold" in str(parseval([GOLD], [GOLD]).signature)
     assert "edus:predicted|sentences:predicted" in str(parseval([GOLD], [GOLD], from_text=True).signature)
+
+
+def test_relations_are_classes_only_where_all_have_hyphens():
+    # As in training: `volitional-cause` and `volitional-result` share a prefix, but are not one class.
+    for other, kind, relation in (("solutionhood", "labels", 200 / 3), ("context-background", "classes", 100)):
+        gold, found = (
+            over_words((0, 3, 1, "NS", other), (0, 1, 0, "NS", f"volitional-{last}"), (2, 3, 2, "NS", other))
+            for last in ("cause", "result")
+        )
+        scores = parseval([gold], [found])
+        assert scores.relation == pytest.approx(relation)
+        assert dict(scores.signature.fields)["relations"] == kind
+
+
+def test_an_unknown_key_is_refused():
+    with pytest.raises(InputError, match="key: expected start or end, got 'Start'"):
+        parseval([GOLD], [FOUND], key="Start")
