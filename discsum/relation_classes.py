@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Annotated, Self
 
 from discsum.recipes.fields import Checked, about
@@ -19,7 +20,9 @@ class RelationClasses(Checked):
     By default the classes are GUM's: `elaboration-additional` belongs to the class `elaboration`.
     """
 
-    names: Annotated[dict[str, str], about("Classes by relation.")] = field(default_factory=dict)
+    names: Annotated[
+        dict[str, str], about("Classes by relation, or by a pattern of relations such as `elaboration-*`.")
+    ] = field(default_factory=dict)
     prefix: Annotated[
         bool, about("Whether any other relation belongs to the class before its first hyphen, or is its own class.")
     ] = True
@@ -31,12 +34,20 @@ class RelationClasses(Checked):
         If all relations that `names` leaves out have hyphens, as in GUM, their classes are the parts before the first
         hyphen. Otherwise, as with `solutionhood` beside `volitional-cause`, each of them is its own class.
         """
-        others = [relation for relation in relations if relation not in names and not is_same_unit(relation)]
+        named = cls(dict(names))
+        others = [one for one in relations if named.name_of(one) is None and not is_same_unit(one)]
         return cls(dict(names), bool(others) and all(relation.find("-") > 0 for relation in others))
 
     def __call__(self, relation: str) -> str:
         """Return the class of a relation."""
-        return self.names.get(relation) or (relation_class(relation) if self.prefix else relation)
+        return self.names.get(self.name_of(relation) or "") or (relation_class(relation) if self.prefix else relation)
+
+    def name_of(self, relation: str) -> str | None:
+        """Return the relation or the longest pattern in `names` that it matches, whatever its case; None if none."""
+        if relation in self.names:
+            return relation
+        matched = [name for name in self.names if "*" in name and fnmatchcase(relation.lower(), name.lower())]
+        return max(matched, key=len, default=None)
 
     @property
     def kind(self) -> str:

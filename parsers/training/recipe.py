@@ -93,8 +93,9 @@ class ParserRecipe(TrainingRecipe):
     classes: Annotated[
         dict[str, str],
         about(
-            "Class of each relation. The class of a relation left out is the part before its first hyphen if all of "
-            "these have one, as in GUM, otherwise the relation itself."
+            "Class of each relation, or of all that match a pattern such as `elaboration-*`. The class of a relation "
+            "left out is the part before its first hyphen if all of these have one, as in GUM, otherwise the relation "
+            "itself."
         ),
     ] = field(default_factory=dict)
     language: Annotated[

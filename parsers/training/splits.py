@@ -16,6 +16,7 @@ from discsum.errors import InputError, InputWarning
 from discsum.files import replacing, sha256_of_text
 from discsum.formats import suffixes
 from discsum.json_objects import read_fields
+from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
 from discsum.parsers.treebank import ALL, is_treebank, read_gum, read_splits
 from discsum.persistence import locate
@@ -34,7 +35,8 @@ class SplitConfig(Checked):
         str | None,
         about(
             "File of the splits `train`, `dev` and `test` in the treebank's folder: name, tab and split on each line, "
-            "or `.yaml` with a list per split. By default `splits.tsv` if it is there, otherwise splits are drawn."
+            "or `.yaml` with a list per split. By default `splits.tsv` if it is there; otherwise folders such as "
+            "`TRAINING` and `TEST` are splits, or splits are drawn."
         ),
     ] = None
     dev: Annotated[Share, about("Share of the documents drawn for the dev split, at least one document.")] = 0.1
@@ -162,19 +164,23 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
         drawn = replace(config, file=None, leave_out=())
         if drawn != SplitConfig():
             raise InputError(f"{listing}: has the splits; leave out the fields of split other than file and leave_out")
-        names = match_names(found, read_splits(listing), str(listing))
-        unused = len(found.documents) - sum(map(len, names.values()))
-        if unused:
-            warn(f"{listing}: {unused} documents are in no split and are not used", InputWarning, stacklevel=2)
-        wanted = f"{listing}: expected documents of the splits train and dev"
+        names, source = match_names(found, read_splits(listing), str(listing)), listing
+    elif names := split_folders(found.documents):
+        names, source = _with_dev(names, config, folder), folder
     else:
         least = 2 + bool(config.test)
         if len(found.documents) < least:
             raise InputError(
                 f"{folder}: expected at least {least} documents to draw splits from, got {len(found.documents)}"
             )
-        names = draw_splits(found.documents, config)
-        wanted = f"{folder}: expected shares of split that leave documents to train and validate on"
+        names, source = draw_splits(found.documents, config), None
+    if unused := len(found.documents) - sum(map(len, names.values())):
+        warn(f"{source}: {unused} documents are in no split and are not used", InputWarning, stacklevel=2)
+    wanted = (
+        f"{source}: expected documents of the splits train and dev"
+        if source
+        else f"{folder}: expected shares of split that leave documents to train and validate on"
+    )
     names["train"] = _kept(names.get("train", []), config.leave_out, folder)
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
     treebank = Treebank(folder.resolve().name, train, dev, Splits.of(sentences, names, found.documents), found.guessed)
@@ -184,6 +190,14 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
             f"{folder}: expected a training document of two or more EDUs, got only documents of one EDU ({len(train)})"
         )
     return treebank
+
+
+def _with_dev(names: dict[str, list[str]], config: SplitConfig, folder: Path) -> dict[str, list[str]]:
+    """Return the splits of a treebank's folders; the dev split is drawn from the training documents if it has none."""
+    default = SplitConfig()
+    if config.test != default.test or ("dev" in names and (config.dev, config.seed) != (default.dev, default.seed)):
+        raise InputError(f"{folder}: its folders are the splits; leave out the fields of split other than leave_out")
+    return names if "dev" in names else names | draw_splits(names["train"], replace(config, test=0.0))
 
 
 def _digest(document: Document) -> str:
@@ -269,8 +283,8 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
     """Return, for each parser, the documents of a split to evaluate it on, of GUM or of any folder of tree files.
 
     The splits of a folder are those that the parser was trained with, if it was trained on the folder's documents, and
-    otherwise those of `splits.tsv`. The split `all` has all documents. The folder is read once for all parsers that use
-    the same source of sentences.
+    otherwise those of `splits.tsv`, or of folders such as `TRAINING` and `TEST`. The split `all` has all documents. The
+    folder is read once for all parsers that use the same source of sentences.
 
     Raises:
         InputError: No such split, or documents of it that are not there.
@@ -294,18 +308,19 @@ def _documents_of(
     if split == ALL:
         return list(found.documents.values())
     listing = folder / LISTING
-    if trained is not None and trained.knows(found, listed=listing.is_file()):
+    listed = read_splits(listing) if listing.is_file() else split_folders(found.documents)
+    if trained is not None and trained.knows(found, listed=bool(listed)):
         names, source = trained.names, locate(parser) / KEPT
         remedy = (
             f"name the treebank that {parser} was trained on, with all its documents, or measure on all of {folder} "
             f"with --split {ALL}"
         )
-    elif listing.is_file():
-        names, source, remedy = read_splits(listing), listing, ""
+    elif listed:
+        names, source, remedy = listed, listing if listing.is_file() else folder, ""
     else:
         raise InputError(
-            f"{folder}: expected a treebank that {parser} was trained on, or one with {LISTING}; measure on all of its "
-            f"{len(found.documents)} documents with --split {ALL}"
+            f"{folder}: expected a treebank that {parser} was trained on, or one with {LISTING} or with folders such "
+            f"as train and test; measure on all of its {len(found.documents)} documents with --split {ALL}"
         )
     if split not in names:
         raise InputError(f"{source}: expected the split {split!r}, found {', '.join(names) or 'none'}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,18 @@ class WeightedBatch:
     batch: ParserBatch
     starts: Tensor
     share: Tensor
+
+
+def _check_classes(classes: RelationClasses, relations: Collection[str]) -> None:
+    """Check that relations of the recipe's classes are in the treebank; warn of patterns that match none."""
+    used = {classes.name_of(relation) for relation in relations}
+    unused = [name for name in classes.names if name not in used]
+    for name in unused:
+        if "*" not in name:
+            near = suggestion(name, sorted(relations))
+            raise InputError(f"classes: expected relations of the treebank, got {name!r}{near}")
+    if unused:
+        warn(f"classes: no relation of the treebank matches {', '.join(unused)}", InputWarning, stacklevel=3)
 
 
 class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
@@ -106,12 +118,8 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         given = treebank or Treebank("gum", [*train], [*dev])
         self.treebank = replace(given, train=[*self.train.documents])
         relations = {relation for _, relation in labels}
-        named = relations | {relation for _, relation in label_set(dev)}
-        for relation in recipe.classes:
-            if relation not in named:
-                near = suggestion(relation, sorted(named))
-                raise InputError(f"classes: expected relations of the treebank, got {relation!r}{near}")
         classes = RelationClasses.of(relations, recipe.classes)
+        _check_classes(classes, relations | {relation for _, relation in label_set(dev)})
         parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network, classes)
         self.parser = parser.to(self.accelerator.device)
         # Word vectors are half of the parameters; a few hundred documents are too few to improve them.

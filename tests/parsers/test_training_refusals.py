@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from parser_runs import KilledError, recipe, train
 
-from discsum.errors import InputError, WeightsError
+from discsum.errors import InputError, InputWarning, WeightsError
 from discsum.parsers.training.examples import digest
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
@@ -51,6 +51,11 @@ def test_a_class_of_no_relation_is_refused(encoder_folder, treebank):
     relation = next(node.relation for node in documents[0][0].tree.nodes)
     with pytest.raises(InputError, match=rf"classes: expected relations of the treebank, got '{relation}x' \(did you"):
         ParserTask(recipe(encoder_folder, classes={f"{relation}x": "other"}), *documents, "tiny")
+    # Patterns are tables for any treebank with these relations, of which some may be missing.
+    classes = {f"{relation.upper()}*": "own", "gone-*": "other"}
+    with pytest.warns(InputWarning, match=r"classes: no relation of the treebank matches gone-\*$"):
+        task = ParserTask(recipe(encoder_folder, classes=classes), *documents, "tiny")
+    assert task.parser.labels.relation_classes(relation) == "own"
 
 
 def test_a_damaged_checkpoint_is_named(encoder_folder, treebank, tmp_path):

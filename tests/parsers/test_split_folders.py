@@ -1,0 +1,84 @@
+"""Treebanks whose folders are the splits, as those of RST-DT, and the classes of its relations."""
+
+import pytest
+
+from discsum.document import Document
+from discsum.errors import InputError, InputWarning
+from discsum.parsers.training.split_folders import split_folders
+from discsum.parsers.training.splits import SplitConfig, read_split, read_treebank
+from discsum.recipes import read_recipe
+from discsum.relation_classes import RelationClasses
+from discsum.tree import Node, RSTTree
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*sentences of .* are guessed")
+
+
+def write(folder, *names):
+    """Write small trees as RST-DT has them: `NAME.out.dis`, with the text in `NAME.out`."""
+    for name in names:
+        path = folder / f"{name}.out.dis"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tree = RSTTree(2, [Node(0, 1, 0, "NS", "elaboration-additional-e")])
+        document = Document.from_edu_texts(
+            [f"The gate of {path.parts[-2]} {path.name[:6]} broke,", "so it was shut."], tree
+        )
+        path.write_text(document.to_dis())
+        path.with_suffix("").write_text(document.text)
+
+
+def names_of(documents):
+    return sorted(document.id for document in documents)
+
+
+def test_folders_are_the_splits_and_dev_is_drawn_from_train(tmp_path, parser_folder):
+    write(tmp_path, *(f"TRAINING/wsj_0{number}" for number in range(8)), "TEST/wsj_10", "TEST/wsj_11", "double/wsj_20")
+    with pytest.warns(InputWarning, match=": 1 documents are in no split and are not used"):
+        treebank = read_treebank(tmp_path, SplitConfig(dev=0.25))
+    train, dev = names_of(treebank.train), names_of(treebank.dev)
+    assert (len(train), len(dev)) == (6, 2) and all(name.startswith("TRAINING/") for name in train + dev)
+    assert treebank.splits.names["test"] == ["TEST/wsj_10.out", "TEST/wsj_11.out"]
+    # Also for a parser of another treebank.
+    (found,) = read_split(tmp_path, "test", [parser_folder])
+    assert names_of(found) == ["TEST/wsj_10.out", "TEST/wsj_11.out"]
+    with pytest.raises(InputError, match="expected the split 'dev', found test, train"):
+        read_split(tmp_path, "dev", [parser_folder])
+    for changed in ({"test": 0.2}, {"test": 0.0}):
+        with pytest.raises(InputError, match="its folders are the splits; leave out the fields of split other than"):
+            read_treebank(tmp_path, SplitConfig(**changed))
+
+
+def test_a_dev_folder_is_the_dev_split(tmp_path):
+    write(tmp_path, "train/a", "train/b", "validation/c", "test/d")
+    treebank = read_treebank(tmp_path, SplitConfig())
+    assert (names_of(treebank.train), names_of(treebank.dev)) == (["train/a.out", "train/b.out"], ["validation/c.out"])
+    with pytest.raises(InputError, match="its folders are the splits"):
+        read_treebank(tmp_path, SplitConfig(dev=0.3))
+    # A list of splits takes precedence.
+    (tmp_path / "splits.tsv").write_text("a.out\ttrain\nd.out\tdev\n")
+    with pytest.warns(InputWarning, match="splits.tsv: 2 documents are in no split"):
+        assert names_of(read_treebank(tmp_path, SplitConfig()).dev) == ["test/d.out"]
+
+
+def test_other_folders_are_no_splits():
+    assert split_folders(["train", "a/b", "test/c", "test/d"]) == {}
+    assert split_folders(["x/Train/a", "x/b", "x/Test/train/c"]) == {"train": ["x/Train/a"], "test": ["x/Test/train/c"]}
+
+
+def test_classes_of_rst_dt():
+    classes = RelationClasses.of([], read_recipe("parser-rst-dt")["classes"])
+    for relation, expected in (
+        ("elaboration-object-attribute-e", "elaboration"),
+        ("List", "joint"),
+        ("Cause-Result", "cause"),
+        ("comment-topic", "topic-comment"),
+        ("comment-e", "evaluation"),
+        ("Topic-Drift", "topic-change"),
+        ("TextualOrganization", "textual-organization"),
+        ("Inverted-Sequence", "temporal"),
+        ("attribution-n", "attribution"),
+        ("Same-Unit", "Same-Unit"),
+        ("means", "manner-means"),
+        ("unknown-relation", "unknown-relation"),
+    ):
+        assert classes(relation) == expected
+    assert len(set(classes.names.values())) == 17 and classes.kind.startswith("classes-")
