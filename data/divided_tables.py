@@ -86,11 +86,16 @@ class DividedTables(Generic[Entry]):
             yield from (RowSlice(file, row, row + 1) for row in range(footer.num_rows))
             return
         row = 1
-        with file.path.open("rb") as content:
-            for number, (begin, line) in enumerate(bounded(content, self.largest), start=1):
-                if len(line) > self.largest or not is_blank(line, ENCODING, begin):
-                    yield LineSlice(file, begin, begin + 1, number, row)
-                    row += 1
+        try:
+            with file.path.open("rb") as content:
+                for number, (begin, line) in enumerate(bounded(content, self.largest), start=1):
+                    if len(line) > self.largest or not is_blank(line, ENCODING, begin):
+                        yield LineSlice(file, begin, begin + 1, number, row)
+                        row += 1
+        except OSError as error:
+            if not self.lenient or isinstance(file.path, RemotePath):
+                raise
+            yield Unread(file, message_of(error))
 
     def byte_slices(self, file: Stored, size: int, footer: Any = None) -> Iterator[Slice]:
         """Yield slices of about `size` bytes of a table.
@@ -162,11 +167,11 @@ class SlicedDocuments(Generic[Entry]):
             try:
                 for row in part.rows(path, tables.largest, tables.remedy, tables.columns):
                     yield tables.entry(part.file.path, row)
-            except InputError as error:
+            except (InputError, OSError) as error:
                 # If a store does not answer, the table itself may be intact.
                 if not tables.lenient or isinstance(path, RemotePath):
                     raise
-                yield Failure(str(part.file.path), str(error))
+                yield Failure(str(part.file.path), message_of(error))
 
 
 def undivided(files: Iterable[Stored]) -> str | None:

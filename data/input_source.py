@@ -127,7 +127,7 @@ class InputSource:
         """
         digest, files = hashlib.sha256(), [file for _, file in self._files]
         by_driver = self._undivided(files) is not None
-        versions = versions_of(files, whole=by_driver or (hashed and len(files) == 1))
+        versions = versions_of(files, whole=by_driver or (hashed and len(files) == 1), lenient=True)
         for (place, file), version in zip(self._files, versions, strict=True):
             # File names may have bytes that are not UTF-8.
             digest.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))

@@ -17,7 +17,7 @@ from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
-from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows, row_id
+from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows, row_id, stem_of
 from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError, message_of
 from discsum.files import read_at_most, read_up_to
 from discsum.format_registry import suffixes
@@ -250,9 +250,7 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
                 warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
         else:
             content = read_at_most(path, options.largest, f"; {RAISE}")
-            # Bytes of a name that are not UTF-8 cannot be written as JSON or Parquet.
-            stem = path.stem.encode("utf-8", "backslashreplace").decode()
-            yield Item(stem, str(path), options.text(content, str(path), suffix))
+            yield Item(stem_of(path), str(path), options.text(content, str(path), suffix))
     except MissingExtraError:
         raise
     except (DiscsumError, OSError) as error:

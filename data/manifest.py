@@ -49,12 +49,16 @@ class ForeignError(InputError):
 
 @dataclass(frozen=True)
 class Shard(Checked):
-    """One file of a folder: name, number of documents, number of failed documents, checksum."""
+    """One file of a folder: name, number of documents, number of failed documents, checksum, digest of its documents.
+
+    The last is that of `records.Origin`, empty in folders of older versions.
+    """
 
     file: str
     documents: Natural
     failed: Natural
     sha256: str
+    entries: str = ""
 
     def problems(self) -> list[str]:
         """Return a problem if the file is not in the dataset's folder."""

@@ -28,12 +28,20 @@ def parquet_file(path: Location) -> Any:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     try:
-        return ParquetFile(path if isinstance(path, Path) else path.open(), buffer_size=PAGES, pre_buffer=False)
+        return ParquetFile(_source(path), buffer_size=PAGES, pre_buffer=False)
     except (ArrowException, OSError) as error:
         # A damaged footer raises either kind; only errors of the operating system have a number.
         if getattr(error, "errno", None):
             raise
         raise InputError(f"{path}: expected a Parquet file: {_line(error)}") from error
+
+
+def _source(path: Location) -> Any:
+    """Return what pyarrow opens: the path itself, or an open file if pyarrow would not find it by its path."""
+    if isinstance(path, Path) and not any("\udc80" <= letter <= "\udcff" for letter in str(path)):
+        # A relative path may begin with `~`, which pyarrow takes for the home folder.
+        return path.absolute()
+    return path.open("rb")
 
 
 def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str] | None = None) -> Iterator[Any]:

@@ -48,7 +48,7 @@ class ShardRecord(Checked):
         width: Size of a unit vector; 0 without vectors.
         recipe: As in `Origin`.
         failures: Lines of `failures.jsonl` for the documents that failed.
-        entries: As in `Origin`; empty after a finished folder was reopened.
+        entries: As in `Origin`; empty after a finished folder of an older version was reopened.
     """
 
     sha256: str
@@ -113,6 +113,10 @@ class Listing:
     def names(self) -> list[str]:
         """The file names of the shards in order of their numbers, in which they are requested."""
         return sorted(self.sizes, key=_number)
+
+    def beyond(self, count: int) -> list[str]:
+        """Return the names of the shards from number `count` on."""
+        return self.names[bisect_left(self.names, count, key=_number) :]
 
     def __contains__(self, shard: str) -> bool:
         """Return whether there is a shard of that name, whatever its state."""

@@ -43,7 +43,8 @@ def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> No
         failures = "".join(islice(rest, shard.failed))
         if shard.file not in damaged:
             size, width = sizes[shard.file], manifest.width
-            record = ShardRecord(shard.sha256, size, shard.documents, shard.failed, width, digest, failures)
+            counts = shard.documents, shard.failed, width
+            record = ShardRecord(shard.sha256, size, *counts, digest, failures, shard.entries)
             record.write(folder / shard.file)
     remove([folder / MANIFEST])
     remove(folder / name for name in damaged if name in sizes)

@@ -40,7 +40,8 @@ class ShardTask(Generic[Entry]):
             keys = (bound for part in self.entries.slices for bound in key_of(part))
         else:
             keys = (part for entry in self.entries for part in _key(entry))
-        found = hashlib.sha256()
+        # Short, because the manifest has one for each shard.
+        found = hashlib.blake2b(digest_size=8)
         for key in keys:
             content = str(key).encode("utf-8", "surrogatepass")
             found.update(b"%d:%b" % (len(content), content))

@@ -28,12 +28,12 @@ from discsum.data.manifest import (
     faults_of,
 )
 from discsum.data.parts import WHOLE, Part
-from discsum.data.records import Listing, Origin, ShardRecord
+from discsum.data.records import Listing, Origin, ShardRecord, record_file
 from discsum.data.remote import RemotePath
 from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
-from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
+from discsum.data.storage import Location, clear_unfinished, is_pattern, remove, write_bytes
 from discsum.errors import DiscsumError, InputError
 from discsum.persistence import CONFIG
 
@@ -183,6 +183,7 @@ class _Run:
         self._job, self._part, self._options = job, part, options
         self._digest = digest_of(job.recipe)
         self._done = self._skipped = 0
+        self._listing = Listing(job.folder, {})
         self._all_drawn = False
 
     def make(self) -> None:
@@ -210,7 +211,7 @@ class _Run:
 
     def pending(self) -> Iterator[ShardTask[Any]]:
         """Yield the shards of the part that are missing or damaged."""
-        listing = Listing.of(self._job.folder, self._part)
+        listing = self._listing = Listing.of(self._job.folder, self._part)
         for number, entries in enumerate(self._job.shards()):
             self.count = number + 1
             if not self._part.has(number):
@@ -232,6 +233,10 @@ class _Run:
                     continue
             yield task
         self._all_drawn = True
+
+    def surplus(self) -> list[str]:
+        """Return the names of the shards that were there and have no documents any more."""
+        return self._listing.beyond(self.count)
 
     def _told(self) -> Iterator[ShardTask[Any]]:
         """Yield the pending shards, and warn about those that are damaged."""
@@ -279,7 +284,9 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
         lines.append(record.failures)
         width = max(width, record.width)
         # The checksum is that of the record, so that damage after writing is found.
-        shards.append(Shard(name, record.documents, record.failed, record.sha256))
+        shards.append(Shard(name, record.documents, record.failed, record.sha256, record.entries))
+    # Left when there were more documents: readers of the folder's files would take them for a part of it.
+    remove(path for name in run.surplus() for path in (job.folder / name, record_file(job.folder / name)))
     write_bytes(job.folder / FAILURES, "".join(lines).encode())
     manifest = Manifest(job.recipe, shards, width)
     manifest.write(job.folder)

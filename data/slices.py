@@ -17,6 +17,8 @@ from discsum.errors import InputError
 
 # Encoding of tables that are divided, and of all tables of texts with summaries.
 ENCODING = "utf-8"
+# Bytes held while the rest of a line is skipped.
+PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class LineSlice:
                 # Skips the rest of a line that begins before this slice, and that may end many slices later.
                 file.seek(self.begin - 1)
                 while (left := self.end - file.tell()) > 0:
-                    rest = file.readline(left)
+                    rest = file.readline(min(left, PIECE))
                     if not rest or rest.endswith(b"\n"):
                         break
                 else:
@@ -107,7 +109,7 @@ class RowSlice:
                 row = replace(content, source=source) if isinstance(content, Failure) else content
                 yield Row(source, str(number), row)
         except InputError as error:
-            raise InputError(f"{error}; rows {number + 1} to {self.last} cannot be read") from error
+            raise InputError(f"{error}; rows {number + 1} to {self.last} are not read") from error
 
 
 @dataclass(frozen=True)

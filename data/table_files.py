@@ -11,7 +11,7 @@ from typing import Any
 from discsum.data.made_folder import documents_in
 from discsum.data.storage import Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
-from discsum.errors import InputError
+from discsum.errors import InputError, message_of
 from discsum.files import sha256
 
 # Number of blocks, and bytes of a block, that identify a local file if not all of it is read.
@@ -59,13 +59,24 @@ def identity_of(name: str, files: Sequence[Stored], *, whole: bool = False) -> d
     }
 
 
-def versions_of(files: Sequence[Stored], *, whole: bool) -> list[str]:
-    """Return a version of each file: that of its store, or the SHA-256 of a local file, whole or in sampled blocks."""
+def versions_of(files: Sequence[Stored], *, whole: bool, lenient: bool = False) -> list[str]:
+    """Return a version of each file: that of its store, or the SHA-256 of a local file, whole or in sampled blocks.
+
+    With `lenient`, the version of a local file that cannot be read is the reason; otherwise it raises `OSError`.
+    """
     blocks = max(2, BLOCKS // max(1, len(files)))
-    return [
-        file.version if not isinstance(file.path, Path) else sha256(file.path) if whole else _sampled(file, blocks)
-        for file in files
-    ]
+
+    def version(file: Stored) -> str:
+        if not isinstance(file.path, Path):
+            return file.version
+        try:
+            return sha256(file.path) if whole else _sampled(file, blocks)
+        except OSError as error:
+            if not lenient:
+                raise
+            return message_of(error)
+
+    return [version(file) for file in files]
 
 
 def _sampled(file: Stored, blocks: int) -> str:

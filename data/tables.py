@@ -110,9 +110,17 @@ def kind_of(path: Location) -> str:
     return "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
 
+def stem_of(path: Location, packed: str = "") -> str:
+    """Return a file's name without `packed` and its ending, for an id.
+
+    Bytes that are not UTF-8 are escaped, because they cannot be written as JSON or Parquet.
+    """
+    return Path(path.name.removesuffix(packed)).stem.encode("utf-8", "backslashreplace").decode()
+
+
 def row_id(path: Location, label: str) -> str:
     """Return the id of a table's row that has none of its own."""
-    return f"{Path(path.name.removesuffix('.gz')).stem}-{label}"
+    return f"{stem_of(path, '.gz')}-{label}"
 
 
 def count_rows(path: Location) -> int | None:

@@ -95,7 +95,7 @@ def summary_job(
         return SummaryMaker(place, digest, made_by, device, division, elsewhere, files)
 
     content = {name: value for name, value in asdict(options).items() if name != "device"}
-    content |= {COMMAND: EXTRACT, "head_files": {Path(file).name: sha256(Path(file)) for file in files}}
+    content |= {COMMAND: EXTRACT, "head_files": [[Path(file).name, sha256(Path(file))] for file in files]}
     return part_job(source, folder, division, content, made_by, maker)
 
 

@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -175,15 +177,15 @@ def test_shards_of_other_documents_are_made_again(parse_job_of, tmp_path, monkey
         texts = [f"{path.stem}{number} rained." for number in range(4)]
         pq.write_table(pa.table({"id": [text[:2] for text in texts], "text": texts}), path)
     folder, job = tmp_path / "set", parse_job_of(tmp_path / "set", *tables, shard=2)
+    read = DividedTables.footer
+
+    def unread(self, file):
+        return Unread(file, "EIO") if file.path.stem == "a" else read(self, file)
+
     make_part(job, Part(1, 2))
     with monkeypatch.context() as patched:
         # The first table cannot be read for a moment, which moves the rows of the second to other shards.
-        read = DividedTables.footer
-        patched.setattr(
-            DividedTables,
-            "footer",
-            lambda self, file: Unread(file, "EIO") if file.path.stem == "a" else read(self, file),
-        )
+        patched.setattr(DividedTables, "footer", unread)
         make_part(job, Part(2, 2))
     with pytest.raises(InputError, match=r"part-00001.jsonl.gz: expected a shard of the documents that this run reads"):
         finish(job)
@@ -194,6 +196,46 @@ def test_shards_of_other_documents_are_made_again(parse_job_of, tmp_path, monkey
     lines = [line for path in sorted(folder.glob("part-*")) for line in gzip.decompress(path.read_bytes()).splitlines()]
     found = [json.loads(line)["id"] for line in lines]
     assert found == [f"{name}{number}" for name in "ab" for number in range(4)]
+
+    # In a finished folder, with the second part damaged and only `b` left, all parts have other documents.
+    (folder / "part-00001.jsonl.gz").write_bytes(b"")
+    with monkeypatch.context() as patched:
+        patched.setattr(DividedTables, "footer", unread)
+        manifest = make_all(job, RunOptions(verify=True, warn=told.append))
+    assert (manifest.documents, manifest.failed) == (4, 1)
+    lines = [line for path in sorted(folder.glob("part-*")) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    assert [json.loads(line)["id"] for line in lines] == [f"b{number}" for number in range(4)]
+    assert sorted(contents(folder)) == [
+        "failures.jsonl",
+        "manifest.json",
+        *(f"part-{n:05d}.jsonl.gz" for n in range(3)),
+    ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that cannot be read by anybody")
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
+def test_a_file_that_cannot_be_read_fails_alone(name, parse_job_of, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).symlink_to("/proc/self/mem")
+    write_table(tmp_path / "in" / "b.jsonl", 0, 3)
+    manifest = make_all(parse_job_of(tmp_path / "set", tmp_path / "in"), RunOptions())
+    assert (manifest.documents, manifest.failed) == (3, 1)
+    failure = json.loads((tmp_path / "set" / "failures.jsonl").read_text())
+    reason = "Parquet file size is 0 bytes" if name == "a.parquet" else "Input/output error"
+    assert failure["source"].endswith(name) and reason in failure["reason"]
+
+
+def test_tables_whose_names_are_not_utf8(parse_job_of, tmp_path):
+    table = pa.table({"text": ["It rained.", "We left."]})
+    plain = tmp_path / "plain.parquet"
+    pq.write_table(table, plain)
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.parquet"))
+    plain.rename(path)
+    assert make_all(parse_job_of(tmp_path / "set", path), RunOptions()).documents == 2
+    (part,) = (tmp_path / "set").glob("part-*")
+    ids = [json.loads(line)["id"] for line in gzip.decompress(part.read_bytes()).splitlines()]
+    assert ids == ["caf\\udce9-1", "caf\\udce9-2"]
+    assert [item.id for item in read_inputs([str(path)])] == ids
 
 
 def test_a_missing_library_ends_the_run(parse_job_of, parser_folder, tmp_path, monkeypatch):

@@ -197,7 +197,7 @@ def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
     damage(path, 1)
     file = stored(path)
     (whole,) = divided(file).byte_slices(file, 1 << 20)
-    message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 301 to 900 cannot be read"
+    message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 301 to 900 are not read"
     with pytest.raises(InputError, match=message):
         list(SlicedDocuments(divided(file), (whole,)))
     lenient, parts = divided(file, lenient=True), tuple(divided(file).byte_slices(file, 1))
@@ -205,12 +205,12 @@ def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
     for _ in range(2):
         *rows, failure = SlicedDocuments(lenient, (whole,))
         assert [row.content["id"] for row in rows] == list(range(300))
-        assert failure.source == str(path) and failure.reason.endswith("; rows 301 to 900 cannot be read")
+        assert failure.source == str(path) and failure.reason.endswith("; rows 301 to 900 are not read")
         assert "\n" not in failure.reason
         found = list(SlicedDocuments(lenient, parts[1:]))
         assert [row.content["id"] for row in found if not isinstance(row, Failure)] == list(range(600, 900))
         (failure,) = (row for row in found if isinstance(row, Failure))
-        assert failure.reason.endswith("; rows 301 to 600 cannot be read")
+        assert failure.reason.endswith("; rows 301 to 600 are not read")
 
 
 @pytest.mark.parametrize("size", [50, 300, 499])
