@@ -23,7 +23,7 @@ from discsum.cli.completion import selectors
 from discsum.cli.documents import BATCH, Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
-from discsum.constants import SHIPPED_PARSER
+from discsum.constants import BEAMS, SHIPPED_PARSER
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def attention(
         raise InputError(str(item))
     if family_of(model) == "coarse_to_fine":
         if (layer, selector, r) != (1, ALL, None):
-            raise InputError("--layer, --selector and --r cannot be used with a coarse-to-fine model")
+            raise typer.BadParameter("--layer, --selector and --r cannot be used with a coarse-to-fine model")
         draw_chunks(item, model, output, max_tokens, parser, device)
         return
     with loading("the model"):
@@ -79,7 +79,7 @@ def attention(
     with loading("the parser"):
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
     summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
-    maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
+    maps = attention_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer - 1))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
     pictures = heatmap(maps.by_sentence[layer - 1].T, maps.sentences, maps.written, title, path)
@@ -271,18 +271,20 @@ def corpus(
 
 
 def _check_layers(layers: Sequence[int], summarizer: AbstractiveSummarizer) -> None:
-    """Raise `InputError` for decoder layers, counted from 1, that a model does not have."""
+    """Raise `BadParameter` for decoder layers, counted from 1, that a model does not have."""
     from discsum.abstractive.projections import decoder_layers
 
     count = len(decoder_layers(summarizer.model))
     if wrong := [str(layer) for layer in layers if layer > count]:
-        raise InputError(f"--layer: expected a layer from 1 to {count}, got {', '.join(wrong)} for {summarizer.name}")
+        raise typer.BadParameter(
+            f"--layer: expected a layer from 1 to {count}, got {', '.join(wrong)} for {summarizer.name}"
+        )
 
 
 def _check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
-    """Raise `InputError` if there are too few different lengths to fit the times; called before torch is imported."""
+    """Raise `BadParameter` if there are too few different lengths to fit the times; called before torch is imported."""
     if len(outputs) < 3 or len(inputs) == 2 or len(outputs) * len(inputs) < 4:
-        raise InputError(
+        raise typer.BadParameter(
             "expected at least four values of --length with one of --tokens, or at least three of each, "
             f"got {len(outputs)} and {len(inputs)}"
         )

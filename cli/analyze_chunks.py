@@ -8,6 +8,7 @@ import typer
 
 from discsum.cli.analysis import write_numbers
 from discsum.cli.progress import loading
+from discsum.constants import BEAMS
 
 if TYPE_CHECKING:
     from discsum.data.inputs import Item
@@ -25,7 +26,7 @@ def draw_chunks(item: Item, model: str, output: str, max_tokens: int, parser: st
     with loading("the parser"):
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
     summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
-    maps = chunk_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
+    maps = chunk_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
     path = write_numbers(output, "attention-chunks", maps.to_dict())
     settings = ", ".join(f"{name} {value}" for name, value in summarizer.family.settings().items())
     title = f"{summarizer.name}, {settings}; entropy {maps.entropies.mean():.2f}"

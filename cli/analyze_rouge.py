@@ -14,7 +14,6 @@ from discsum.cli.documents import Run
 from discsum.cli.options import Beams, Device, LengthPenalty, MaxTokens, MinTokens, NoTrigramTwice, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import BEAMS, SHIPPED_PARSER
-from discsum.errors import InputError
 
 
 def rouge(
@@ -49,7 +48,9 @@ def rouge(
     Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
     """
     if against is not None and (against not in system or len(set(system)) < 2):
-        raise InputError(f"--against: expected one of at least two systems, got {against} with {', '.join(system)}")
+        raise typer.BadParameter(
+            f"--against: expected one of at least two systems, got {against} with {', '.join(system)}"
+        )
     for name in system:
         check_model(name.partition(",")[0])
     run = Run()

@@ -94,7 +94,7 @@ def main() -> None:
     warnings.filterwarnings("once", ".*as the model has no default length", InputWarning)
     # Told for each model, each document, or each run of a table.
     warnings.filterwarnings("once", ".* has no effect ", InputWarning)
-    warnings.filterwarnings("once", ".*references: expected one sentence per line", InputWarning)
+    warnings.filterwarnings("once", ".*: expected one sentence per line", InputWarning)
     warnings.filterwarnings("once", ".*which ROUGE counts", InputWarning)
     # A source that is used twice is listed twice.
     warnings.filterwarnings("once", ".*: left out (links|[0-9]+) ", InputWarning)

@@ -16,6 +16,7 @@ from discsum.data.failures import Failure
 from discsum.data.inputs import Item
 from discsum.errors import DiscsumError, message_of
 
+# Exit codes; wrong usage exits with 2.
 FAILED, SOME_FAILED = 1, 3
 BATCH = 8
 T = TypeVar("T")

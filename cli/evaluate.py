@@ -23,6 +23,7 @@ from discsum.cli.options import (
     Brevity,
     CoveragePenalty,
     Device,
+    HeadFiles,
     Layout,
     LengthPenalty,
     MaxTokens,
@@ -48,7 +49,6 @@ from discsum.cli.paper_tables import (
     Table,
 )
 from discsum.cli.progress import counting, loading, say
-from discsum.cli.train import HeadFiles
 from discsum.constants import BEAMS, HUB, SHIPPED_PARSER, UNITS
 from discsum.data.storage import is_pattern, location
 from discsum.devices import check_device

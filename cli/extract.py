@@ -21,6 +21,7 @@ from discsum.cli.options import (
     Brevity,
     Device,
     Encoding,
+    HeadFiles,
     Input,
     Inputs,
     Layout,
@@ -52,7 +53,6 @@ from discsum.cli.shard_options import (
     Workers,
 )
 from discsum.cli.shards import check_no_shards, fill, shard_folder
-from discsum.cli.train import HeadFiles
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, UNITS
 from discsum.data.inputs import Item

@@ -25,6 +25,7 @@ from discsum.constants import (
     UNATTACHED,
 )
 from discsum.data.encodings import check_encoding
+from discsum.encoder.heads import HEADS
 from discsum.errors import InputError
 from discsum.format_registry import readable
 
@@ -240,6 +241,26 @@ Brevity = Annotated[
         help="Penalty on a unit's log-odds for each word of an EDU, or each word after the 20th of a sentence; trained "
         "models only, 0 for none. Default: as the model was trained.",
         rich_help_panel=OF_SELECTION,
+    ),
+]
+
+
+def _register(files: list[str] | None) -> list[str] | None:
+    if files:
+        with as_usage():
+            for file in files:
+                HEADS.register_file(file)
+    return files
+
+
+# The files run while options are parsed, before recipes and models look up the heads.
+HeadFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--head-file",
+        metavar="FILE.py",
+        callback=_register,
+        help="Python code to run that calls discsum.encoder.heads.register to add attention heads.",
     ),
 ]
 

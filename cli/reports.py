@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from discsum.cli.result_options import SHOWN_DIGITS
 from discsum.cli.writer import Writer
 from discsum.data.inputs import Item
 
@@ -54,7 +55,7 @@ class Reports:
         fingerprint = getattr(pipeline.scorer.parser, "fingerprint", "")
         self._settings = [
             ("options", str(pipeline.policy.signature.with_(**options))),
-            ("parser's fingerprint", fingerprint[:12]),
+            ("parser's fingerprint", fingerprint[:SHOWN_DIGITS]),
         ]
 
     def write(self, item: Item, summary: Summary) -> None:

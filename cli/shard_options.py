@@ -34,7 +34,7 @@ Shards = Annotated[
     bool,
     typer.Option(
         "--shards",
-        help="Write JSON lines to several files in -o FOLDER, with any number of workers. Failed documents are listed "
+        help="Write several files to -o FOLDER, with any number of workers. Failed documents are listed "
         "in its failures.jsonl. Repeat the command to resume an interrupted run. The options below need --shards.",
         rich_help_panel=_PANEL,
     ),

@@ -8,34 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from discsum.cli.command import GroupedCommand, as_usage, command_app
+from discsum.cli.command import GroupedCommand, command_app
 from discsum.cli.completion import recipes as recipe_names
+from discsum.cli.options import HeadFiles
 from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import loading, reporter
-from discsum.encoder.heads import HEADS
 from discsum.errors import InputError
 
 app = command_app()
-
-
-def _register(files: list[str] | None) -> list[str] | None:
-    if files:
-        with as_usage():
-            for file in files:
-                HEADS.register_file(file)
-    return files
-
-
-# The files run while options are parsed, before recipes and models look up the heads.
-HeadFiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--head-file",
-        metavar="FILE.py",
-        callback=_register,
-        help="Python code to run that calls discsum.encoder.heads.register to add attention heads.",
-    ),
-]
 
 
 class TrainCommand(GroupedCommand):

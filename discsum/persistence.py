@@ -107,14 +107,21 @@ def read_card(folder: Path) -> str:
     return card.read_text(encoding="utf-8") if card.is_file() else ""
 
 
-def language_line(parser: str) -> str:
-    """Return the line of a model card's header for the language of a parser; empty if the parser names none.
+def card_header(**fields: str | list[str]) -> str:
+    """Return the YAML header of a model card, without the fields that are empty."""
+    import yaml
+
+    given = {name: value for name, value in fields.items() if value}
+    return f"---\n{yaml.safe_dump(given, sort_keys=False, default_flow_style=None)}---\n"
+
+
+def language_of(parser: str) -> str:
+    """Return the language of a parser, as an ISO 639 code; empty if the parser names none.
 
     Raises:
         WeightsError: As in `read_config`.
     """
-    language = read_config(parser, PARSER_KIND).get("language", ENGLISH)
-    return f"language: {language}\n" if language else ""
+    return str(read_config(parser, PARSER_KIND).get("language", ENGLISH))
 
 
 def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:

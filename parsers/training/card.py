@@ -11,6 +11,7 @@ from discsum.constants import HUB
 from discsum.parsers.training.evaluation import ParserScores, format_figures
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import Treebank
+from discsum.persistence import card_header
 from discsum.text_checks import ENGLISH
 from discsum.training.task import LogEntry
 
@@ -154,22 +155,17 @@ def _card(name: str, recipe: ParserRecipe, treebank: Treebank, kept: str, figure
     license = recipe.license or ("apache-2.0" if treebank.is_gum else "")
     language = recipe.language or treebank.language
     english = "English " if language == ENGLISH else ""
-    head = {"license": license, "language": language, "tags": ["rst", "discourse-parsing", "discourse-segmentation"]}
     if recipe.teachers:
         texts = ", ".join(map(str, recipe.texts))
         data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
     if recipe.start:
         data += f"\nLayers that match were initialised from another parser, {recipe.start}.\n"
     base = recipe.encoder.removeprefix(HUB)
-    shown = yaml.safe_dump(
-        {key: value for key, value in head.items() if value}, sort_keys=False, default_flow_style=None
-    )
+    tags = ["rst", "discourse-parsing", "discourse-segmentation"]
+    header = card_header(license=license, language=language, tags=tags, base_model=base)
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False, allow_unicode=True)
     return f"""\
----
-{shown}base_model: {base}
----
-# {name}
+{header}# {name}
 
 Finds the sentences, elementary discourse units (EDUs) and RST tree of raw {english}text. Use it with
 `discsum parse --parser FOLDER`. The weights are {kept}, stored as float16.

@@ -167,11 +167,11 @@ def test_attention_is_recorded_for_the_target_of_training(bart_folder, parser, m
 
 def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
     result = discsum("analyze", "attention", article, "--model", bart_folder, "--layer", 3, "-o", tmp_path)
-    assert result.code == 1
+    assert result.code == 2
     assert "--layer: expected a layer from 1 to 2, got 3" in result.err
     table = write_table(tmp_path / "t.jsonl")
     result = discsum("analyze", "sparsity", table, "--model", bart_folder, "--layer", 1, "--layer", 99, "-o", tmp_path)
-    assert (result.code, "--layer: expected a layer from 1 to 2, got 99" in result.err) == (1, True)
+    assert (result.code, "--layer: expected a layer from 1 to 2, got 99" in result.err) == (2, True)
     assert "read by" not in result.err
     result = discsum("analyze", "sparsity", tmp_path / "gone.jsonl", "--model", bart_folder)
     assert result.code == 1
@@ -180,7 +180,7 @@ def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
 def test_lengths_are_checked_before_anything_is_loaded(discsum, bart_folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "discsum.abstractive.analysis.decoding_time", None)
     result = discsum("analyze", "time", "--model", bart_folder, "--tokens", 50, "--tokens", 100)
-    assert result.code == 1
+    assert result.code == 2
     assert (
         "expected at least four values of --length with one of --tokens, or at least three of each, got 6 and 2"
         in result.err
@@ -210,5 +210,5 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     assert (tmp_path / "out" / "rouge-rouge1-difference.svg").read_text().startswith("<?xml")
     assert "attention read" in result.out
     result = discsum("analyze", "rouge", table, *named, "--against", "another")
-    assert result.code == 1
+    assert result.code == 2
     assert "--against: expected one of at least two systems, got another with " in result.err

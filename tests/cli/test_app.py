@@ -3,6 +3,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 import tiny
@@ -24,6 +25,8 @@ COMMAND = "import sys; from discsum.cli import main; main()"
 
 def test_version(discsum):
     assert discsum("--version").out == f"discsum {package.__version__}\n"
+    # Signatures and manifests have the version of the installed package.
+    assert version("discsum") == package.__version__
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -129,7 +132,7 @@ def test_a_reader_that_has_seen_enough(tmp_path):
         (
             ["no-such-recipe"],
             "one of coarse-to-fine/..., faster-encoders/..., manakul2021/..., news-edu, news-sentence, "
-            "parser, parser-gum, parser-gum-first, parser-gum-large, parser-gum-open, small-bart/..., "
+            "parser, parser-gum, parser-gum-first, parser-gum-large, parser-gum-open, parser-rst-dt, small-bart/..., "
             "small-coarse-to-fine/..., small-faster-encoders/..., xiao2020/..., got 'no-such-recipe'",
         ),
         (["parser-gum", "kind=cake"], "parser-gum: kind: expected one of parser, extractive, abstractive, got 'cake'"),

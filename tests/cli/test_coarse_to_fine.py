@@ -152,7 +152,7 @@ def test_heat_maps_of_chunks(discsum, folders, parser_folder, article, tmp_path,
         assert (tmp_path / "maps" / name).stat().st_size > 1000
     result = discsum(*command, "--layer", 2)
     said = "--layer, --selector and --r cannot be used with a coarse-to-fine model"
-    assert (result.code, said in result.err) == (1, True)
+    assert (result.code, said in result.err) == (2, True)
 
 
 def test_a_text_with_more_words_than_the_chunks_hold(discsum, folders, parser_folder, tmp_path, monkeypatch):

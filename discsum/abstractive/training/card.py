@@ -9,7 +9,7 @@ import yaml
 
 from discsum.abstractive.family import FamilyCard
 from discsum.abstractive.recipe import AbstractiveRecipe
-from discsum.persistence import language_line
+from discsum.persistence import card_header, language_of
 from discsum.training.task import LogEntry
 
 # Characters per line.
@@ -27,16 +27,14 @@ def abstractive_card(
     )
     sample = f", {recipe.sample} documents of them (seed {recipe.sample_seed})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
-    license = f"license: {recipe.license}\n" if recipe.license else ""
+    tags = ["summarization", "abstractive", family.tag]
+    header = card_header(license=recipe.license, language=language_of(recipe.parser), tags=tags)
     model = (
         f"{family.model} It was initialised from {recipe.model or family.initial}. The weights are "
         f"{recipe.saved_weights} after step {best.steps}."
     )
     return f"""\
----
-{license}{language_line(recipe.parser)}tags: [summarization, abstractive, {family.tag}]
----
-# {name}
+{header}# {name}
 
 {fill(model, WIDTH, break_long_words=False, break_on_hyphens=False)}
 

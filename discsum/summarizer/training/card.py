@@ -10,7 +10,7 @@ import yaml
 from discsum.constants import VECTORS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.metrics.rouge import signature
-from discsum.persistence import language_line
+from discsum.persistence import card_header, language_of
 from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.training.task import LogEntry
@@ -59,12 +59,10 @@ def summarizer_card(
         penalties.append(f"`redundancy` {recipe.redundancy:g} times {share}")
     if penalties:
         rules += f" Subtracted from the log-odds of each {unit}: {'; '.join(penalties)}."
-    license = f"license: {recipe.license}\n" if recipe.license else ""
+    tags = ["summarization", "extractive", "rst"]
+    header = card_header(license=recipe.license, language=language_of(recipe.parser), tags=tags)
     return f"""\
----
-{license}{language_line(recipe.parser)}tags: [summarization, extractive, rst]
----
-# {config.name}
+{header}# {config.name}
 
 Gives each {unit} of a text the probability that it belongs to the summary. Use it with
 `discsum extract --model FOLDER`. The network is the Synthesizer of Xiao, Huber and Carenini 2020 with the head
