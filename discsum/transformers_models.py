@@ -46,7 +46,8 @@ class CheckedModel:
         """
         self.name, self.expected = name, expected
         self._source = name.removeprefix(HUB)
-        self._options: dict[str, Any] = {"local_files_only": Path(self._source).is_dir() or local_only(name)}
+        local = Path(self._source).is_dir() or local_only(name, revision=revision or None)
+        self._options: dict[str, Any] = {"local_files_only": local}
         if revision:
             self._options["revision"] = revision
         check_files(self._source, revision)

@@ -80,6 +80,7 @@ def parseval(
     """
     if key not in get_args(Key):
         raise InputError(f"key: expected {' or '.join(get_args(Key))}, got {key!r}")
+    gold, predicted = list(gold), list(predicted)
     _check_texts(gold, predicted)
     if classes is None:
         trees = (document.tree for document in gold)

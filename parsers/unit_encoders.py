@@ -79,7 +79,8 @@ class UnitEncoder:
                 parser's window. The default of a Hugging Face encoder is up to `LONGEST`.
 
         Raises:
-            InputError: No such encoder, or one with fewer layers or positions than required.
+            InputError: An encoder with fewer layers or positions than required.
+            WeightsError: No such encoder.
         """
         if name in VECTORS:
             encoder = cls(parser.network.encoder, parser.tokenizer, name, parser)

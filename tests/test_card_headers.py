@@ -6,7 +6,7 @@ from discsum.persistence import card_header
 
 
 def test_any_value_comes_back():
-    fields = {"license": "CC BY: see 'LICENCE'", "language": "no", "tags": ["summarization", "rst"], "base_model": "x/y"}
+    fields = {"license": "CC BY: see its page", "language": "no", "tags": ["summarization", "rst"], "base_model": "x/y"}
     header = card_header(**fields)
     begin, content, end = header.split("---\n")
     assert (begin, end) == ("", "") and yaml.safe_load(content) == fields

@@ -79,9 +79,10 @@ def batched(inputs: Sequence[UnitInputs]) -> InputBatch:
 
 
 def padded(arrays: Sequence[Tensor]) -> Tensor:
-    """Stack tensors of the same rank into `(batch, ...)`, padded with 0, or with -1 if they are integers."""
+    """Stack tensors of the same rank into `(batch, ...)`, padded with 0 or False, or with -1 if they are integers."""
     sizes = [max(array.shape[place] for array in arrays) for place in range(arrays[0].dim())]
-    filled = arrays[0].new_full((len(arrays), *sizes), 0 if arrays[0].is_floating_point() else -1)
+    empty = 0 if arrays[0].is_floating_point() or arrays[0].dtype == torch.bool else -1
+    filled = arrays[0].new_full((len(arrays), *sizes), empty)
     for row, array in enumerate(arrays):
         place: tuple[int | slice, ...] = (row, *(slice(size) for size in array.shape))
         filled[place] = array

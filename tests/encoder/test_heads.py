@@ -8,7 +8,7 @@ from small_trees import random_tree
 
 from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree, register, register_file
 from discsum.encoder.heads.c_tree_relation import CLASSES, ROLES
-from discsum.encoder.inputs import UnitInputs, batched
+from discsum.encoder.inputs import UnitInputs, batched, padded
 from discsum.encoder.synthesizer import InputBatch, Synthesizer, SynthesizerConfig
 from discsum.errors import InputError
 from discsum.priors import c_tree_nuc, c_tree_weighted, d_tree, project_to_sentences
@@ -333,3 +333,10 @@ def test_attention_of_another_shape_is_named():
     message = r"head Flat: expected attention of shape .*here \(2, 1 or 1, 3, 3\), got \(3, 3\)"
     with pytest.raises(InputError, match=message):
         Flat(config("none")).mix(states, values, None, torch.ones(2, 3, dtype=torch.bool))
+
+
+@pytest.mark.parametrize(("kind", "empty"), [(torch.float32, 0), (torch.bool, False), (torch.int64, -1)])
+def test_padding_by_kind_of_array(kind, empty):
+    short, long = (torch.ones(size, dtype=kind) for size in (1, 3))
+    found = padded([short, long])
+    assert found.dtype == kind and found.tolist() == [[1, empty, empty], [1, 1, 1]]

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from discsum.errors import InputError
 from discsum.tree import RSTTree
 
-# Arrays that a head reads from a tree, by name; padding is 0 for floats and -1 for integers.
+# Arrays that a head reads from a tree, by name; padding is 0 for floats, False for masks and -1 for integers.
 Prior = Mapping[str, Tensor]
 Options = TypeVar("Options")
 

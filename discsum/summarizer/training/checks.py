@@ -23,7 +23,7 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
         data: Folder that paths of sources are relative to; URLs are used as they are.
 
     Raises:
-        InputError: No such encoder, an encoder with fewer layers, a `start` model on other vectors, or a dataset folder
+        InputError: An encoder with fewer layers, a `start` model on other vectors, or a dataset folder
             made with other options.
         WeightsError: No such parser, encoder or `start` model.
     """
