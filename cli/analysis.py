@@ -10,11 +10,9 @@ import typer
 
 from discsum.abstractive.families import DEFAULT, family_of
 from discsum.abstractive.sparse.selectors import ALL
-from discsum.cli.command import as_usage
 from discsum.cli.documents import Run
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
 from discsum.cli.output_paths import local_folder
-from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import replacing
 
@@ -45,8 +43,6 @@ def load_model(
     """
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
-    with as_usage():
-        check_device(device)
     family = family_of(model)
     if family != DEFAULT:
         raise InputError(f"{model}: expected a model with cross-attention to sentences, got one of the family {family}")

@@ -24,6 +24,7 @@ from discsum.cli.documents import BATCH, Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import BEAMS, SHIPPED_PARSER
+from discsum.devices import check_device
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def attention(
     check_model(model)
     with as_usage():
         check_name(selector)
+        check_device(device)
     items = list(islice(read_inputs([text]), 2))
     if len(items) != 1:
         raise InputError(f"{text}: expected one text, got {'none' if not items else 'several'}")
@@ -109,6 +111,8 @@ def sparsity(
     """
     for name in model:
         check_model(name)
+    with as_usage():
+        check_device(device)
     run = Run()
     pairs = read_table(table, documents, run)
     with loading("the parser"):
@@ -189,6 +193,7 @@ def time(
     check_model(model)
     with as_usage():
         check_name(selector)
+        check_device(device)
     if encoder:
         given = given_options(context)
         if unused := [given[name] for name in ("outputs", "inputs", "mode", "selector", "r") if name in given]:
@@ -210,7 +215,7 @@ def time(
         # The start token of a generated summary takes one position.
         limit = None if most is None else most - (mode == "generate" and option == "--length")
         if limit is not None and longest > limit:
-            raise InputError(
+            raise typer.BadParameter(
                 f"{option}: expected at most {limit}, as {model} has {most} positions, got {longest} (--mode {mode})"
             )
     with counting("measured", len(lengths) * len(tokens)) as counter:

@@ -9,7 +9,6 @@ import typer
 
 from discsum.cli.analysis import write_numbers
 from discsum.cli.progress import counting, loading
-from discsum.errors import InputError
 
 
 def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats: int, device: str) -> None:
@@ -23,7 +22,9 @@ def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats:
         summarizer = AbstractiveSummarizer.from_pretrained(model, device=device)
     most = summarizer.positions
     if most is not None and lengths[-1] > most:
-        raise InputError(f"--lengths: expected at most {most}, the number of positions of {model}, got {lengths[-1]}")
+        raise typer.BadParameter(
+            f"--lengths: expected at most {most}, the number of positions of {model}, got {lengths[-1]}"
+        )
     with counting("measured", len(lengths)) as counter:
         samples = []
         for sample in encoder_times(summarizer.model, lengths, repeats):

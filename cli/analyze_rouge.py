@@ -10,10 +10,12 @@ import typer
 from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.analysis import Documents, Out, load_system, read_table, write_numbers
+from discsum.cli.command import as_usage
 from discsum.cli.documents import Run
 from discsum.cli.options import Beams, Device, LengthPenalty, MaxTokens, MinTokens, NoTrigramTwice, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import BEAMS, SHIPPED_PARSER
+from discsum.devices import check_device
 
 
 def rouge(
@@ -53,12 +55,16 @@ def rouge(
         )
     for name in system:
         check_model(name.partition(",")[0])
+    from discsum.abstractive.generation import Generation
+
+    with as_usage():
+        check_device(device)
+        generation = Generation(beams, min_tokens, max_tokens, True, length_penalty, block_trigrams=block_trigrams)
     run = Run()
     pairs = read_table(table, documents, run)
     with loading("the parser"):
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import rouge_at_r
-        from discsum.abstractive.generation import Generation
         from discsum.experiments.blocks import given_trees, parser_name
         from discsum.metrics.rouge import signature
         from discsum.parsers.loading import load_parser
@@ -67,7 +73,6 @@ def rouge(
         engine = load_parser(parser, device)
     parsed = [item.document for item in ensure_parsed(pairs, lambda: engine)]
     references = [pair.references for pair in pairs]
-    generation = Generation(beams, min_tokens, max_tokens, True, length_penalty, block_trigrams=block_trigrams)
     amounts = sorted(set(read or [1, 2, 3, 5, 10]))
 
     def split(summaries: Sequence[str]) -> list[str]:

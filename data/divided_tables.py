@@ -15,7 +15,7 @@ from discsum.data.slices import ENCODING, LineSlice, Row, RowSlice, Slice, Unrea
 from discsum.data.storage import Location, Stored, stored
 from discsum.data.tables import is_blank, kind_of
 from discsum.data.text_lines import bounded
-from discsum.errors import InputError, message_of
+from discsum.errors import InputError, NoAnswerError, message_of
 
 # Endings of files that can be divided.
 DIVIDED = (".jsonl", ".parquet")
@@ -40,6 +40,7 @@ class DividedTables(Generic[Entry]):
         columns: Returns the needed columns of a Parquet file, given all of its columns; raises `InputError` if they
             cannot hold documents.
         lenient: Whether a table that is damaged or lacks the columns becomes one `Failure`; otherwise it ends the run.
+            A store that does not answer always ends it.
     """
 
     files: Sequence[Stored]
@@ -57,9 +58,12 @@ class DividedTables(Generic[Entry]):
 
         It is None for other tables.
         """
-        if kind_of(file.path) != ".parquet":
-            return None
         try:
+            if kind_of(file.path) != ".parquet":
+                if self.lenient and isinstance(file.path, Path):
+                    # Slices are cut without reading it, so each of them would fail.
+                    file.path.open("rb").close()
+                return None
             with parquet_file(file.path) as table:
                 if self.columns is not None:
                     try:
@@ -69,7 +73,7 @@ class DividedTables(Generic[Entry]):
                         raise error if self.lenient else InputError(f"{file.path}: {error}") from error
                 return table.metadata
         except (InputError, OSError) as error:
-            if not self.lenient or isinstance(file.path, RemotePath):
+            if not self.lenient or isinstance(error, NoAnswerError):
                 raise
             return Unread(file, message_of(error))
 
@@ -93,7 +97,7 @@ class DividedTables(Generic[Entry]):
                         yield LineSlice(file, begin, begin + 1, number, row)
                         row += 1
         except OSError as error:
-            if not self.lenient or isinstance(file.path, RemotePath):
+            if not self.lenient:
                 raise
             yield Unread(file, message_of(error))
 
@@ -168,8 +172,7 @@ class SlicedDocuments(Generic[Entry]):
                 for row in part.rows(path, tables.largest, tables.remedy, tables.columns):
                     yield tables.entry(part.file.path, row)
             except (InputError, OSError) as error:
-                # If a store does not answer, the table itself may be intact.
-                if not tables.lenient or isinstance(path, RemotePath):
+                if not tables.lenient or isinstance(error, NoAnswerError):
                     raise
                 yield Failure(str(part.file.path), message_of(error))
 

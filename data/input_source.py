@@ -56,6 +56,7 @@ class InputSource:
             InputError: A file that changed or is gone since it was identified.
             MissingExtraError: After `identity`, a kind of file that needs a library that is not installed: a folder of
                 shards keeps its failures even if the library is installed later.
+            NoAnswerError: After `identity`, a store that does not answer, for the same reason.
         """
         return self._listed_items() if "_files" in vars(self) else read_inputs(self.inputs, **self._arguments)
 

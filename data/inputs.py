@@ -18,7 +18,7 @@ from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
 from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows, row_id, stem_of
-from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError, message_of
+from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError, NoAnswerError, message_of
 from discsum.files import read_at_most, read_up_to
 from discsum.format_registry import suffixes
 from discsum.json_objects import json_type
@@ -143,7 +143,7 @@ def read_inputs(
             for file in files_of(name, endings, told=True):
                 try:
                     yield from read_file(file.path, options, endings)
-                except MissingExtraError as error:
+                except (MissingExtraError, NoAnswerError) as error:
                     yield Failure(str(file.path), str(error))
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
@@ -230,6 +230,7 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
 
     Raises:
         MissingExtraError: The kind of file needs a library that is not installed.
+        NoAnswerError: A store that does not answer; the file may be intact.
     """
     suffix = path.suffix.lower()
     try:
@@ -251,7 +252,7 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
         else:
             content = read_at_most(path, options.largest, f"; {RAISE}")
             yield Item(stem_of(path), str(path), options.text(content, str(path), suffix))
-    except MissingExtraError:
+    except (MissingExtraError, NoAnswerError):
         raise
     except (DiscsumError, OSError) as error:
         yield Failure(str(path), message_of(error))

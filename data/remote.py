@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any, Literal
 
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError, NoAnswerError
 from discsum.extras import needs
 
 # Drivers that an extra of discsum installs, or one of its dependencies.
@@ -107,7 +107,7 @@ class RemotePath:
 
         Raises:
             OSError: There is no such file.
-            InputError: The store does not answer, now or while the file is read.
+            NoAnswerError: The store does not answer, now or while the file is read.
         """
         with reached(self) as (fs, path):
             if "memory" in fs.protocol:
@@ -171,13 +171,13 @@ class _Answers(io.RawIOBase):
 
 @contextmanager
 def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
-    """Yield the file system of a URL and the name in it; turn errors of the driver into `InputError`.
+    """Yield the file system of a URL and the name in it; turn errors of the driver into `NoAnswerError`.
 
     `FileExistsError` stays as it is, and `FileNotFoundError` too, but names the file.
 
     Raises:
         MissingExtraError: The driver is not installed.
-        InputError: No such kind of URL, or a store that does not answer.
+        NoAnswerError: No such kind of URL, or a store that does not answer.
     """
     if path.scheme in _DRIVERS:
         with needs(_DRIVERS[path.scheme]):
@@ -196,7 +196,7 @@ def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
 
 @contextmanager
 def _answering(path: RemotePath) -> Iterator[None]:
-    """Turn errors of a driver in the block into `InputError`; see `reached`."""
+    """Turn errors of a driver in the block into `NoAnswerError`; see `reached`."""
     try:
         yield
     except (FileExistsError, DiscsumError, *_MISTAKES):
@@ -208,9 +208,9 @@ def _answering(path: RemotePath) -> Iterator[None]:
         raise _no_answer(path, error) from error
 
 
-def _no_answer(path: RemotePath, error: Exception) -> InputError:
+def _no_answer(path: RemotePath, error: Exception) -> NoAnswerError:
     said = str(error).strip().partition("\n")[0] or type(error).__name__
-    return InputError(
+    return NoAnswerError(
         f"{path}: expected storage that fsspec can reach, got {type(error).__name__}: {said}; check the address, "
         "its driver and your credentials"
     )

@@ -28,13 +28,13 @@ from discsum.data.manifest import (
     faults_of,
 )
 from discsum.data.parts import WHOLE, Part
-from discsum.data.records import Listing, Origin, ShardRecord, record_file
+from discsum.data.records import Listing, Origin, ShardRecord
 from discsum.data.remote import RemotePath
 from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
-from discsum.data.storage import Location, clear_unfinished, is_pattern, remove, write_bytes
-from discsum.errors import DiscsumError, InputError
+from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
+from discsum.errors import DiscsumError, InputError, NoAnswerError
 from discsum.persistence import CONFIG
 
 # One worker in this process.
@@ -222,6 +222,9 @@ class _Run:
                 origin = Origin(self._digest, task.digest)
                 try:
                     record = listing.record(task.name, origin, verify=self._options.verify)
+                except NoAnswerError:
+                    # The shard may be intact.
+                    raise
                 except InputError as error:
                     self.faults.append(str(error))
                 else:
@@ -234,9 +237,14 @@ class _Run:
             yield task
         self._all_drawn = True
 
-    def surplus(self) -> list[str]:
-        """Return the names of the shards that were there and have no documents any more."""
-        return self._listing.beyond(self.count)
+    def check_surplus(self) -> None:
+        """Raise `InputError` if there were shards for which the inputs have no documents any more."""
+        if surplus := self._listing.beyond(self.count):
+            raise InputError(
+                f"{self._job.folder}: expected documents for {surplus[-1]}, which an earlier run with the same inputs "
+                f"made, got documents for {self.count} shards; an input that could be read then cannot be read now: "
+                "run the command again, or into a new folder"
+            )
 
     def _told(self) -> Iterator[ShardTask[Any]]:
         """Yield the pending shards, and warn about those that are damaged."""
@@ -273,7 +281,12 @@ def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
 
 
 def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
-    """Write the manifest from the records of a run's shards, all of which exist."""
+    """Write the manifest from the records of a run's shards, all of which exist.
+
+    Raises:
+        InputError: There are other shards too; a manifest without them would make the run seem complete.
+    """
+    run.check_surplus()
     # The folder is not listed again if no shard was made.
     listing = Listing.of(job.folder) if len(run.found) < run.count else Listing(job.folder, {})
     digest = digest_of(job.recipe)
@@ -285,8 +298,6 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
         width = max(width, record.width)
         # The checksum is that of the record, so that damage after writing is found.
         shards.append(Shard(name, record.documents, record.failed, record.sha256, record.entries))
-    # Left when there were more documents: readers of the folder's files would take them for a part of it.
-    remove(path for name in run.surplus() for path in (job.folder / name, record_file(job.folder / name)))
     write_bytes(job.folder / FAILURES, "".join(lines).encode())
     manifest = Manifest(job.recipe, shards, width)
     manifest.write(job.folder)

@@ -18,7 +18,7 @@ from discsum.data.pairs import Pair
 from discsum.data.records import Origin, commit
 from discsum.data.storage import READERS, Location
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, NoAnswerError
 from discsum.extras import needs
 
 with needs("pyarrow"):
@@ -96,6 +96,7 @@ def read_contents(path: Location) -> Contents:
 
     Raises:
         InputError: Not a shard.
+        OSError: A file that cannot be opened.
     """
     try:
         with path.open("rb") as file:
@@ -104,7 +105,12 @@ def read_contents(path: Location) -> Contents:
         failures = [Failure(**item) for item in json.loads(own[b"failures"])]
         # Shards of earlier versions have no recipe.
         return Contents(metadata.num_rows, failures, int(own[b"width"]), own.get(b"recipe", b"").decode())
+    except NoAnswerError:
+        raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        # Damage raises `OSError` too; only errors of the operating system have a number.
+        if getattr(error, "errno", None):
+            raise
         raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
 
 

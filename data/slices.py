@@ -14,11 +14,10 @@ from discsum.data.storage import Location, Stored
 from discsum.data.tables import json_row
 from discsum.data.text_lines import decoded
 from discsum.errors import InputError
+from discsum.files import PIECE
 
 # Encoding of tables that are divided, and of all tables of texts with summaries.
 ENCODING = "utf-8"
-# Bytes held while the rest of a line is skipped.
-PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class RowSlice:
                 row = replace(content, source=source) if isinstance(content, Failure) else content
                 yield Row(source, str(number), row)
         except InputError as error:
-            raise InputError(f"{error}; rows {number + 1} to {self.last} are not read") from error
+            raise type(error)(f"{error}; rows {number + 1} to {self.last} are not read") from error
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,21 @@ from discsum.files import replacing
 # At least two letters, because `C:` is a disk.
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 # Fields in which stores report the version of a file's content, the most reliable first.
-_VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "LastModified", "last_modified", "updated", "mtime", "created")
+_VERSIONS = (
+    "ETag",
+    "etag",
+    "md5Hash",
+    "blob_id",
+    "Content-MD5",
+    "Digest",
+    "LastModified",
+    "Last-Modified",
+    "last_modified",
+    "updated",
+    "mtime",
+    "modificationTime",
+    "created",
+)
 # Number of small files of a store that are read whole at the same time.
 TOGETHER = 32
 # Number of files of which a part is read at the same time, since each file of a store has a latency.

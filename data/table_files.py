@@ -11,7 +11,7 @@ from typing import Any
 from discsum.data.made_folder import documents_in
 from discsum.data.storage import Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
-from discsum.errors import InputError, message_of
+from discsum.errors import InputError
 from discsum.files import sha256
 
 # Number of blocks, and bytes of a block, that identify a local file if not all of it is read.
@@ -74,7 +74,7 @@ def versions_of(files: Sequence[Stored], *, whole: bool, lenient: bool = False) 
         except OSError as error:
             if not lenient:
                 raise
-            return message_of(error)
+            return error.strerror or str(error)
 
     return [version(file) for file in files]
 

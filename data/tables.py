@@ -94,7 +94,7 @@ def _numbered(kind: str, rows: Iterable[_Row]) -> Iterator[tuple[int, _Row]]:
     except InputError as error:
         if not number:
             raise
-        raise InputError(f"{error}; what follows {kind} {number:,} is not read") from error
+        raise type(error)(f"{error}; what follows {kind} {number:,} is not read") from error
 
 
 def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:

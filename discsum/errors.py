@@ -11,6 +11,10 @@ class InputError(DiscsumError, ValueError):
     """An invalid text, file or option."""
 
 
+class NoAnswerError(InputError):
+    """A store that does not answer; what it holds may be intact."""
+
+
 class LockedError(InputError):
     """A folder that another run is using."""
 

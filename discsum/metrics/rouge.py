@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,40 +75,41 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     signed = signature(measure)
     if isinstance(predictions, str) or isinstance(references, str):
         raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
-    predictions, references = list(predictions), list(references)
-    _check_texts(predictions, references)
+    predictions = [_text(row, prediction) for row, prediction in enumerate(predictions)]
+    references = [_references(row, given) for row, given in enumerate(references)]
     if not predictions or len(predictions) != len(references):
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
-    _warn_of_long_lines("summaries", predictions)
+    _warn_of_long_lines("summaries", [[prediction] for prediction in predictions])
     _warn_of_long_lines("references", references)
     _warn_without_words(references)
     _, computes = scorer()
     values = np.zeros((len(predictions), len(METRICS)))
-    for row, (prediction, given) in enumerate(zip(predictions, references, strict=True)):
-        texts = [given] if isinstance(given, str) else list(given)
-        if not texts:
-            raise InputError(f"document {row}: expected at least one reference, got none")
+    for row, (prediction, texts) in enumerate(zip(predictions, references, strict=True)):
         scores = computes.score_multi(texts, prediction)
         values[row] = [getattr(scores[metric], MEASURES[measure]) for metric in METRICS]
     return RougeScores(values, signed)
 
 
-def _check_texts(predictions: Sequence[Any], references: Sequence[Any]) -> None:
-    """Check that every summary and every reference is a text."""
-    for row, prediction in enumerate(predictions):
-        if not isinstance(prediction, str):
-            raise InputError(f"document {row}: expected the text of a summary, got {type(prediction).__name__}")
-    for row, given in enumerate(references):
-        one = isinstance(given, str)
-        if not one and not (isinstance(given, Sequence) and all(isinstance(text, str) for text in given)):
-            raise InputError(f"document {row}: expected a reference, or a list of references, got {given!r:.80}")
+def _text(row: int, given: Any) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"document {row}: expected the text of a summary, got {type(given).__name__}")
+    return given
 
 
-def _warn_of_long_lines(kind: str, texts_of: Sequence[str | Sequence[str]]) -> None:
+def _references(row: int, given: Any) -> list[str]:
+    """Return the references of a document, of which there is one or any iterable, such as an array."""
+    texts = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    if not texts:
+        raise InputError(f"document {row}: expected at least one reference, got none")
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f"document {row}: expected a reference, or a list of references, got {given!r:.80}")
+    return texts
+
+
+def _warn_of_long_lines(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
     """Warn if most documents have summaries or references of several sentences on a single line."""
-    listed = ([given] if isinstance(given, str) else list(given) for given in texts_of)
     # Initials and abbreviations look like ends of sentences, but most references do not have them.
-    long = sum(any("\n" not in text and _NEXT_SENTENCE.search(text) for text in texts) for texts in listed)
+    long = sum(any("\n" not in text and _NEXT_SENTENCE.search(text) for text in texts) for texts in texts_of)
     if 2 * long > len(texts_of):
         warnings.warn(
             f"{kind}: expected one sentence per line, got several on one line in {long} of {len(texts_of)} "
@@ -118,10 +119,9 @@ def _warn_of_long_lines(kind: str, texts_of: Sequence[str | Sequence[str]]) -> N
         )
 
 
-def _warn_without_words(references: Sequence[str | Sequence[str]]) -> None:
+def _warn_without_words(references: Sequence[Sequence[str]]) -> None:
     """Warn about documents whose references have letters, but no words that ROUGE counts."""
-    listed = ([given] if isinstance(given, str) else list(given) for given in references)
-    without = sum(lacks_words(texts) for texts in listed)
+    without = sum(lacks_words(texts) for texts in references)
     if without:
         warnings.warn(
             f"references: expected words of the letters a to z and digits, which ROUGE counts, got none in {without} "

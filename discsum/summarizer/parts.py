@@ -43,8 +43,8 @@ class SummaryMaker(PartMaker):
     command = EXTRACT
 
     def makers(self) -> dict[str, str]:
-        """Return the identities of the program and of the model or parser; see `_makers`."""
-        return _makers(self.options)
+        """Return the identities of the program, the model or parser, and the head files; see `_makers`."""
+        return _makers(self.options, self.head_files)
 
     def load(self) -> None:
         """Load the models."""
@@ -86,25 +86,26 @@ def summary_job(
         InputError: As in `part_job`.
         WeightsError: No such model or parser.
     """
-    made_by = _makers(options)
+    files = tuple(str(Path(file).absolute()) for file in head_files)
+    made_by = _makers(options, files)
     model, parser = (None if name is None else absolute(name, BASELINES) for name in (options.model, options.parser))
     elsewhere = replace(options, model=model, parser=parser)
-    files = tuple(str(Path(file).absolute()) for file in head_files)
 
     def maker(place: Location, digest: str, device: str) -> SummaryMaker:
         return SummaryMaker(place, digest, made_by, device, division, elsewhere, files)
 
     content = {name: value for name, value in asdict(options).items() if name != "device"}
-    content |= {COMMAND: EXTRACT, "head_files": [[Path(file).name, sha256(Path(file))] for file in files]}
-    return part_job(source, folder, division, content, made_by, maker)
+    return part_job(source, folder, division, content | {COMMAND: EXTRACT}, made_by, maker)
 
 
-def _makers(options: SummaryOptions) -> dict[str, str]:
-    """Return the identities of the program and of the model, or of the parser for a baseline.
+def _makers(options: SummaryOptions, head_files: Sequence[str]) -> dict[str, str]:
+    """Return the identities of the program, of the model, or of the parser for a baseline, and of head files.
 
     A trained model's fingerprint covers its parser, whose fingerprint is part of the model's configuration.
     """
     made = {"discsum": version("discsum")}
+    if head_files:
+        made["head_files"] = ", ".join(f"{Path(file).name}@{sha256(Path(file))}" for file in head_files)
     if is_baseline(options.model):
         parser = fingerprint(options.parser or SHIPPED_PARSER, PARSER_KIND)
         return made | {"parser": parser} | BASELINES.code(str(options.model))

@@ -107,11 +107,13 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
         """
         self.recipe, self.train = recipe, train
         self.digest = f"{train.digest} {validation.digest}"
-        shared = set(train.texts()) & set(validation.texts())
+        texts = train.texts()
+        shared = set(texts) & set(validation.texts())
         if shared:
+            first = next(index for index, text in enumerate(texts) if text in shared)
             raise InputError(
                 f"validation: expected no validation document among the training documents, got {len(shared)}, such as "
-                f"the one that begins with {min(shared)[:60]!r}"
+                f"the training document {train.ids([first])[0]!r}"
             )
         self.accelerator = accelerator(recipe.bf16, unused_parameters=self.unused_parameters)
         shares = recipe.accumulate * self.accelerator.num_processes

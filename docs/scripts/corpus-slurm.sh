@@ -16,7 +16,10 @@ export RECIPE=${RECIPE:-xiao2020/sentence-default-c_tree} EVALUATE=${EVALUATE:--
 export PREPROCESS=${PREPROCESS:---oracle kedzie --encoder bert-base-uncased}
 
 processes=$((GPUS == 0 ? 1 : GPUS)) # that train on a node
-self=$(realpath "$0") corpus=$(realpath "$1") run=$(realpath -m "$2") stage=${3:-submit} split=${4:-}
+# One assignment a line: only the status of the last one on a line ends the script.
+self=$(realpath "$0")
+corpus=$(realpath -e "$1")
+run=$(realpath -m "$2") stage=${3:-submit} split=${4:-}
 
 # Submit a stage and print the number of its job: stage and split, then options of sbatch.
 submit() {

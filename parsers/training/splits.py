@@ -160,6 +160,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     if config.file is None and not listing.is_file() and (folder / "splits.md").is_file():
         raise InputError(f"{folder}: expected the folders dep and rst beside splits.md, as in a checkout of GUM")
     found = read_folder(folder, sentences, listing)
+    source: Path | None = None
     if config.file is not None or listing.is_file():
         drawn = replace(config, file=None, leave_out=())
         if drawn != SplitConfig():
@@ -173,7 +174,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
             raise InputError(
                 f"{folder}: expected at least {least} documents to draw splits from, got {len(found.documents)}"
             )
-        names, source = draw_splits(found.documents, config), None
+        names = draw_splits(found.documents, config)
     if unused := len(found.documents) - sum(map(len, names.values())):
         warn(f"{source}: {unused} documents are in no split and are not used", InputWarning, stacklevel=2)
     wanted = (
@@ -194,10 +195,13 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
 
 def _with_dev(names: dict[str, list[str]], config: SplitConfig, folder: Path) -> dict[str, list[str]]:
     """Return the splits of a treebank's folders; the dev split is drawn from the training documents if it has none."""
-    default = SplitConfig()
-    if config.test != default.test or ("dev" in names and (config.dev, config.seed) != (default.dev, default.seed)):
-        raise InputError(f"{folder}: its folders are the splits; leave out the fields of split other than leave_out")
-    return names if "dev" in names else names | draw_splits(names["train"], replace(config, test=0.0))
+    fields = ("test", "dev", "seed") if "dev" in names else ("test",)
+    if changed := [f"split.{name}" for name in fields if getattr(config, name) != getattr(SplitConfig(), name)]:
+        raise InputError(f"{folder}: its folders are the splits; leave out {', '.join(changed)}")
+    if "dev" in names:
+        return names
+    # A draw that leaves no training documents has no training split.
+    return names | {"train": []} | draw_splits(names["train"], replace(config, test=0.0))
 
 
 def _digest(document: Document) -> str:
@@ -308,14 +312,14 @@ def _documents_of(
     if split == ALL:
         return list(found.documents.values())
     listing = folder / LISTING
-    listed = read_splits(listing) if listing.is_file() else split_folders(found.documents)
-    if trained is not None and trained.knows(found, listed=bool(listed)):
+    listed = read_splits(listing) if listing.is_file() else split_folders(found.documents) or None
+    if trained is not None and trained.knows(found, listed=listed is not None):
         names, source = trained.names, locate(parser) / KEPT
         remedy = (
             f"name the treebank that {parser} was trained on, with all its documents, or measure on all of {folder} "
             f"with --split {ALL}"
         )
-    elif listed:
+    elif listed is not None:
         names, source, remedy = listed, listing if listing.is_file() else folder, ""
     else:
         raise InputError(

@@ -54,7 +54,7 @@ class WeightedBatch:
 
 
 def _check_classes(classes: RelationClasses, relations: Collection[str]) -> None:
-    """Check that relations of the recipe's classes are in the treebank; warn of patterns that match none."""
+    """Check that relations of the recipe's classes are in the treebank; warn of patterns that class none."""
     used = {classes.name_of(relation) for relation in relations}
     unused = [name for name in classes.names if name not in used]
     for name in unused:
@@ -62,7 +62,7 @@ def _check_classes(classes: RelationClasses, relations: Collection[str]) -> None
             near = suggestion(name, sorted(relations))
             raise InputError(f"classes: expected relations of the treebank, got {name!r}{near}")
     if unused:
-        warn(f"classes: no relation of the treebank matches {', '.join(unused)}", InputWarning, stacklevel=3)
+        warn(f"classes: no relation of the treebank has its class by {', '.join(unused)}", InputWarning, stacklevel=3)
 
 
 class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):

@@ -177,6 +177,23 @@ def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
     assert result.code == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("attention", "TABLE", "--model", "BART", "--device", "gpu5"), "gpu5"),
+        (("sparsity", "TABLE", "--model", "BART", "--device", "gpu5"), "gpu5"),
+        (("time", "--model", "BART", "--lengths", 20, "--device", "gpu5"), "gpu5"),
+        (("rouge", "TABLE", "--system", "BART", "--device", "gpu5"), "gpu5"),
+        (("rouge", "TABLE", "--system", "BART", "--min-tokens", 9, "--max-tokens", 8), "--max-tokens"),
+        (("rouge", "TABLE", "--system", "BART", "--beams", 1, "--length-penalty", 2), "beams"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_read(discsum, bart_folder, tmp_path, command, message):
+    given = {"BART": bart_folder, "TABLE": tmp_path / "gone.jsonl"}
+    result = discsum("analyze", *(given.get(part, part) for part in command), "-o", tmp_path)
+    assert (result.code, message in result.err, "gone.jsonl" in result.err) == (2, True, False), result.err
+
+
 def test_lengths_are_checked_before_anything_is_loaded(discsum, bart_folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "discsum.abstractive.analysis.decoding_time", None)
     result = discsum("analyze", "time", "--model", bart_folder, "--tokens", 50, "--tokens", 100)

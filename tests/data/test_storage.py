@@ -1,8 +1,6 @@
 """The same functions give the same answers for files on disks and in stores."""
 
-import io
 import os
-import re
 import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discsum.data import storage
-from discsum.data.inputs import read_inputs
 from discsum.data.remote import RemotePath, reached
 from discsum.data.storage import is_pattern, location, matching, sizes_in, write_bytes
 from discsum.data.tables import kind_of
@@ -255,53 +252,6 @@ def test_a_whole_store_is_a_folder():
     assert store / name in [file.path for file in storage.matching(store)]
     storage.remove([store / name])
     assert name not in storage.sizes_in(store)
-
-
-class CutError(Exception):
-    """The error of a driver that has lost the connection to its store."""
-
-
-class CutFile(io.BytesIO):
-    """A file whose connection is lost after some bytes."""
-
-    def readinto(self, buffer):
-        if self.tell() > 100_000:
-            raise CutError("the connection is closed\nby peer")
-        return super().readinto(buffer)
-
-    def read(self, size=-1):
-        raise CutError("the connection is closed")
-
-
-class CutFiles(MemoryFileSystem):
-    """A file system that loses its connection while files are read."""
-
-    protocol = "cut"
-
-    @classmethod
-    def _strip_protocol(cls, path):
-        return super()._strip_protocol(path.replace("cut://", "memory://"))
-
-    def open(self, path, *args, **options):
-        return CutFile(self.cat_file(path))
-
-
-@pytest.fixture
-def cut(monkeypatch):
-    """Return a table in a store whose connection is lost while the table is read."""
-    monkeypatch.setitem(import_module("fsspec.registry")._registry, "cut", CutFiles)
-    storage.write_bytes(RemotePath("memory://cut/news.jsonl"), b'{"text": "It rained."}\n' * 10_000)
-    return RemotePath("cut://cut/news.jsonl")
-
-
-def test_a_store_that_is_gone_while_a_file_is_read(cut):
-    gone = rf"^{cut}: expected storage that fsspec can reach, got CutError: the connection is closed; check the address"
-    for read in (list, lambda file: file.read(), lambda file: (file.seek(200_000), file.read(1))):
-        with pytest.raises(InputError, match=gone), cut.open() as file:
-            read(file)
-    *items, failure = read_inputs([str(cut)])
-    assert len(items) > 4000
-    assert re.match(gone, failure.reason)
 
 
 @pytest.mark.parametrize("kind", [TypeError, KeyError, AttributeError])

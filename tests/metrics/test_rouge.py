@@ -136,6 +136,9 @@ def test_only_texts_are_compared():
         with pytest.raises(InputError, match=message):
             rouge(*texts)
     assert rouge(iter(["It rained."]), (text for text in ["It rained."])).mean["rouge1"] == 1
+    # Several references in whatever holds them, such as a column of a Parquet table.
+    for several in (np.array(["Snow.", "It rained."]), ("Snow.", "It rained."), iter(["Snow.", "It rained."])):
+        assert rouge(["It rained."], [several]).mean["rouge1"] == 1
 
 
 def test_summaries_of_several_sentences_on_a_line_give_a_warning():

@@ -42,17 +42,28 @@ def test_folders_are_the_splits_and_dev_is_drawn_from_train(tmp_path, parser_fol
     assert names_of(found) == ["TEST/wsj_10.out", "TEST/wsj_11.out"]
     with pytest.raises(InputError, match="expected the split 'dev', found test, train"):
         read_split(tmp_path, "dev", [parser_folder])
-    for changed in ({"test": 0.2}, {"test": 0.0}):
-        with pytest.raises(InputError, match="its folders are the splits; leave out the fields of split other than"):
+    for changed in ({"test": 0.2}, {"test": 0.0, "dev": 0.2}):
+        with pytest.raises(InputError, match=r"its folders are the splits; leave out split\.test$"):
             read_treebank(tmp_path, SplitConfig(**changed))
+
+
+def test_a_draw_of_dev_leaves_documents_to_train_on(tmp_path):
+    write(tmp_path, "TRAINING/a", "TEST/b")
+    with pytest.raises(InputError, match="expected documents of the splits train and dev, got 0 and 1 of 2"):
+        read_treebank(tmp_path, SplitConfig())
+    write(tmp_path, "TRAINING/c")
+    treebank = read_treebank(tmp_path, SplitConfig(test=0.1))
+    assert not {*names_of(treebank.train)} & {*names_of(treebank.dev)}
+    with pytest.raises(InputError, match="got 0 and 2 of 3"):
+        read_treebank(tmp_path, SplitConfig(dev=0.89))
 
 
 def test_a_dev_folder_is_the_dev_split(tmp_path):
     write(tmp_path, "train/a", "train/b", "validation/c", "test/d")
     treebank = read_treebank(tmp_path, SplitConfig())
     assert (names_of(treebank.train), names_of(treebank.dev)) == (["train/a.out", "train/b.out"], ["validation/c.out"])
-    with pytest.raises(InputError, match="its folders are the splits"):
-        read_treebank(tmp_path, SplitConfig(dev=0.3))
+    with pytest.raises(InputError, match=r"its folders are the splits; leave out split\.dev, split\.seed$"):
+        read_treebank(tmp_path, SplitConfig(dev=0.3, seed=2))
     # A list of splits takes precedence.
     (tmp_path / "splits.tsv").write_text("a.out\ttrain\nd.out\tdev\n")
     with pytest.warns(InputWarning, match="splits.tsv: 2 documents are in no split"):

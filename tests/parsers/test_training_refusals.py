@@ -53,7 +53,7 @@ def test_a_class_of_no_relation_is_refused(encoder_folder, treebank):
         ParserTask(recipe(encoder_folder, classes={f"{relation}x": "other"}), *documents, "tiny")
     # Patterns are tables for any treebank with these relations, of which some may be missing.
     classes = {f"{relation.upper()}*": "own", "gone-*": "other"}
-    with pytest.warns(InputWarning, match=r"classes: no relation of the treebank matches gone-\*$"):
+    with pytest.warns(InputWarning, match=r"classes: no relation of the treebank has its class by gone-\*$"):
         task = ParserTask(recipe(encoder_folder, classes=classes), *documents, "tiny")
     assert task.parser.labels.relation_classes(relation) == "own"
 
