@@ -17,7 +17,8 @@ from discsum.cli.writer import Writer
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
-from discsum.data.storage import is_several, location
+from discsum.data.listings import is_several
+from discsum.data.storage import location
 from discsum.data.tables import TABLES, kind_of
 from discsum.errors import InputError
 from discsum.files import to_line

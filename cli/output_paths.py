@@ -10,7 +10,8 @@ from pathlib import Path
 
 import typer
 
-from discsum.data.storage import Location, before_pattern, is_pattern, is_url, location, parts_of
+from discsum.data.listings import before_pattern, parts_of
+from discsum.data.storage import Location, is_pattern, is_url, location
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import is_device

@@ -8,9 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from warnings import warn
 
+from discsum.data.listings import parts_of, visible
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, ForeignError, Manifest, made_by_discsum
 from discsum.data.shard_names import is_part
-from discsum.data.storage import Location, Stored, is_pattern, parts_of, sizes_in, stored, visible
+from discsum.data.storage import Location, Stored, is_pattern, sizes_in, stored
 from discsum.errors import InputError, InputWarning
 
 

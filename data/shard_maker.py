@@ -81,6 +81,14 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         """
         if self.version_mismatch:
             raise InputError(self.version_mismatch)
+        try:
+            self._write(task, step)
+        except Exception as error:
+            # For errors that nobody expects, such as a full GPU; the traceback shows it.
+            error.add_note(f"while making {self.folder / task.name}")
+            raise
+
+    def _write(self, task: ShardTask[Entry], step: Step) -> None:
         failures: list[Failure] = []
         usable: list[Entry] = []
         for entry in task.entries:

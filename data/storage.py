@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -19,7 +17,7 @@ from urllib.parse import unquote
 from discsum import files
 from discsum.batches import map_ahead
 from discsum.data.remote import RemotePath, info_of, reached
-from discsum.errors import InputError, InputWarning, message_of
+from discsum.errors import InputError, message_of
 from discsum.files import replacing
 
 # At least two letters, because `C:` is a disk.
@@ -243,50 +241,7 @@ def stored(path: Location) -> Stored:
     info = info_of(path)
     if info.get("type") != "file":
         raise FileNotFoundError(2, "No such file", str(path))
-    return _stored(path, info)
-
-
-def matching(pattern: Location) -> list[Stored]:
-    """Return the files in a folder, at any depth, or the matches of a pattern such as `train/*.parquet`, by name."""
-    if isinstance(pattern, Path):
-        if pattern.is_dir():
-            paths = _below(pattern)
-        else:
-            fixed = Path(*before_pattern(pattern.parts))
-            paths = fixed.glob("/".join(pattern.parts[len(fixed.parts) :]))
-        return [stored(path) for path in sorted(paths) if path.is_file()]
-    with reached(pattern) as (fs, name):
-        listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
-    infos = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
-    found = {_url_of(path, pattern.url, name): info for path, info in infos.items()}
-    # Web servers report sizes of files, but not in listings.
-    unsized = [url for url, info in found.items() if info["size"] is None]
-    sized = dict(zip(unsized, map_ahead(stored, map(RemotePath, unsized), READERS), strict=True))
-    return [sized[url] if url in sized else _stored(RemotePath(url), found[url]) for url in sorted(found)]
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder; links to folders are not followed, and folders that cannot be read are named."""
-
-    def warn_of(error: OSError) -> None:
-        inside = Path(error.filename).relative_to(folder).parts
-        if inside and not any(part.startswith(".") for part in inside):
-            message = f"{error.filename}: expected a folder that can be read, got: {error.strerror}; left out"
-            warnings.warn(message, InputWarning, stacklevel=2)
-
-    for place, _, names in os.walk(folder, onerror=warn_of):
-        yield from (Path(place, name) for name in names)
-
-
-def _url_of(path: str, url: str, name: str) -> str:
-    """Return the URL of a file at `path` in a file system, given the requested URL and its name in the file system.
-
-    Names have no scheme, and often no host; a URL may also have a user, a port, or an account after its container.
-    """
-    pairs = zip(reversed(url), reversed(name), strict=False)
-    same = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
-    before = name[: len(name) - same]
-    return url[: len(url) - same] + path[len(before) :]
+    return stored_from(path, info)
 
 
 def is_pattern(path: Location) -> bool:
@@ -296,33 +251,6 @@ def is_pattern(path: Location) -> bool:
     if path.scheme in ("http", "https"):
         return re.search(r"[*[]", path.url.partition("?")[0]) is not None
     return re.search(r"[*?[]", path.url) is not None
-
-
-def is_several(path: Location) -> bool:
-    """Return whether a path is a folder, or a pattern that is not itself the name of a file."""
-    return path.is_dir() or (is_pattern(path) and not path.exists())
-
-
-def visible(pattern: Location) -> list[Stored]:
-    """Return the files of `matching`, without hidden files and files in hidden folders below the named folder."""
-    if isinstance(pattern, Path) and pattern.is_dir():
-        named = len(pattern.parts)
-    else:
-        named = len(list(before_pattern(parts_of(pattern))))
-    return [file for file in matching(pattern) if not any(part[:1] == "." for part in parts_of(file.path)[named:])]
-
-
-def parts_of(path: Location) -> tuple[str, ...]:
-    """Return the parts of a path: the names of the folders that contain a file, outermost first, and its own name."""
-    return path.parts if isinstance(path, Path) else tuple(path.url.split("/"))
-
-
-def before_pattern(parts: Sequence[str]) -> Iterator[str]:
-    """Yield the parts of a path before the first that has a wildcard."""
-    for part in parts:
-        if re.search(r"[*?[]", part):
-            return
-        yield part
 
 
 def check_unchanged(file: Stored) -> None:
@@ -338,7 +266,8 @@ def check_unchanged(file: Stored) -> None:
         )
 
 
-def _stored(path: RemotePath, info: Mapping[str, Any]) -> Stored:
+def stored_from(path: RemotePath, info: Mapping[str, Any]) -> Stored:
+    """Return size and version of a file, given what its store reports about it."""
     if info["size"] is None:
         raise InputError(f"{path}: expected a file whose server reports its size, got no size; download it first")
     version = next((info[key] for key in _VERSIONS if info.get(key)), "")

@@ -7,9 +7,10 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import read_inputs
+from discsum.data.listings import matching
 from discsum.data.pairs import PairSource
 from discsum.data.remote import RemotePath
-from discsum.data.storage import matching, write_bytes
+from discsum.data.storage import write_bytes
 from discsum.errors import InputError, InputWarning
 
 

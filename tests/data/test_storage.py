@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discsum.data import storage
+from discsum.data.listings import matching
 from discsum.data.remote import RemotePath, reached
-from discsum.data.storage import is_pattern, location, matching, sizes_in, write_bytes
+from discsum.data.storage import is_pattern, location, sizes_in, write_bytes
 from discsum.data.tables import kind_of
 from discsum.errors import InputError, InputWarning, MissingExtraError, message_of
 
@@ -87,7 +88,7 @@ def test_folders_and_patterns(folder):
         storage.write_bytes(folder / parent / last if parent else folder / last, name.encode())
 
     def names(path):
-        return [str(file.path).removeprefix(str(folder)) for file in storage.matching(path)]
+        return [str(file.path).removeprefix(str(folder)) for file in matching(path)]
 
     assert names(folder) == ["/a.jsonl", "/b.jsonl", "/c.parquet", "/deeper/a.jsonl"]
     assert names(folder / "*.jsonl") == ["/a.jsonl", "/b.jsonl"]
@@ -131,7 +132,7 @@ def test_files_that_are_found_have_what_the_url_had_before_the_path(monkeypatch,
     monkeypatch.setattr(Listed, "root", root)
 
     def found(name):
-        return [str(file.path) for file in storage.matching(location(before + name))]
+        return [str(file.path) for file in matching(location(before + name))]
 
     assert found("d/*.json") == [f"{before}d/a.json"]
     assert found("d") == [f"{before}d/a.json", f"{before}d/d/b.json"]
@@ -249,7 +250,7 @@ def test_a_whole_store_is_a_folder():
     store, name = RemotePath("memory://"), "test_a_whole_store_is_a_folder.jsonl"
     storage.write_bytes(store / name, b"{}")
     assert storage.sizes_in(store)[name] == 2
-    assert store / name in [file.path for file in storage.matching(store)]
+    assert store / name in [file.path for file in matching(store)]
     storage.remove([store / name])
     assert name not in storage.sizes_in(store)
 
@@ -293,5 +294,22 @@ def test_folders_that_cannot_be_read_are_named(tmp_path, monkeypatch):
     with pytest.warns(
         InputWarning, match=r"locked: expected a folder that can be read, got: Permission denied"
     ) as said:
+        assert [file.path.name for file in matching(tmp_path)] == ["a.txt"]
+    assert len(said) == 1
+
+
+def test_folders_that_cannot_be_entered_are_named_once(tmp_path, monkeypatch):
+    for name in ("a.txt", "closed/b.txt", "closed/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    real = Path.stat
+
+    def refusing(path, **options):
+        if path.parent.name == "closed":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refusing)
+    with pytest.warns(InputWarning, match="closed: expected a folder that can be entered, got: Permission") as said:
         assert [file.path.name for file in matching(tmp_path)] == ["a.txt"]
     assert len(said) == 1
