@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +30,7 @@ from discsum.cli.options import (
     MaxTokens,
     MinTokens,
     ParserName,
+    Ratio,
     ReadSentences,
     Redundancy,
     Selector,
@@ -36,6 +38,7 @@ from discsum.cli.options import (
     TextColumn,
     Truncate,
     Units,
+    Words,
 )
 from discsum.cli.output_paths import local_path
 from discsum.cli.paper_tables import (
@@ -97,6 +100,8 @@ def evaluate(
         str, typer.Option(**choice(*UNITS), help="Unit of the summaries.", rich_help_panel=OF_SELECTION)
     ] = "sentence",
     units: Units = None,
+    words: Words = None,
+    ratio: Ratio = None,
     text_column: TextColumn = None,
     summary_column: SummaryColumn = None,
     block_trigrams: BlockTrigrams = None,
@@ -216,7 +221,9 @@ def evaluate(
         generation = Generation(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
         )
-    policy = _policy(unit, units, block_trigrams=block_trigrams, redundancy=redundancy, brevity=brevity, layout=layout)
+    rules = {"block_trigrams": block_trigrams, "redundancy": redundancy, "brevity": brevity, "layout": layout}
+    with as_usage():
+        policy = _policy(unit, {"units": units, "words": words, "ratio": ratio}, **rules)
     check_names([name for name in models if name not in generated], policy, parser, selector)
     check_files(source, first, last, output)
     run = Run()
@@ -230,7 +237,7 @@ def evaluate(
             check_device(device)
         engine = partial(load_parser, parser, device)
         systems = [load_system(name, policy, engine, generation, selector, r, device) for name in models]
-    if units is None:
+    if (units, words, ratio) == (None, None, None):
         _note_lengths(systems, policy)
     results = measure(
         systems,
@@ -274,10 +281,16 @@ def _note_whole(results: Sequence[ModelScores]) -> None:
             )
 
 
-def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Policy:
-    """Return the policy of an evaluation; see `default_policy`. EDUs are selected with their dependencies."""
-    from discsum.selection import default_policy
+def _policy(unit: str, lengths: Mapping[str, Any], **rules: Any) -> Policy:
+    """Return the policy of an evaluation, see `default_policy`, with the length that is given, if any.
 
-    if units is not None and units < 1:
-        raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
-    return default_policy(unit, units, layout=layout, **rules)
+    EDUs are selected with their dependencies.
+
+    Raises:
+        InputError: Several lengths, or one out of range.
+    """
+    from discsum.selection import Budget, default_policy
+
+    given = {name: value for name, value in lengths.items() if value is not None}
+    policy = default_policy(unit, **rules)
+    return replace(policy, budget=Budget(**given)) if given else policy

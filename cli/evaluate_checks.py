@@ -32,7 +32,7 @@ def check_kinds(context: typer.Context, models: Collection[str], generated: Coll
     if not generated:
         check_unused(context, context.params.keys() - {*OF_GENERATION}, "with extractive models")
     if len(generated) == len(models):
-        of_selection = {*PENALTIES, "unit", "units", "layout"}
+        of_selection = {*PENALTIES, "unit", "units", "words", "ratio", "layout"}
         check_unused(context, context.params.keys() - of_selection, "with sequence-to-sequence models")
 
 

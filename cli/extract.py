@@ -28,12 +28,14 @@ from discsum.cli.options import (
     MaxDocumentBytes,
     Output,
     Precision,
+    Ratio,
     Redundancy,
     Resume,
     Roots,
     Sentences,
     TextColumn,
     Units,
+    Words,
 )
 from discsum.cli.output_paths import is_json_lines
 from discsum.cli.progress import loading
@@ -80,16 +82,8 @@ def extract(
         ),
     ] = None,
     units: Units = None,
-    words: Annotated[
-        int | None, typer.Option(help="Maximum number of words, instead of --units.", rich_help_panel=OF_SELECTION)
-    ] = None,
-    ratio: Annotated[
-        float | None,
-        typer.Option(
-            help="Maximum number of words, as a fraction of those in the text; instead of --units.",
-            rich_help_panel=OF_SELECTION,
-        ),
-    ] = None,
+    words: Words = None,
+    ratio: Ratio = None,
     dependencies: Annotated[
         bool | None,
         typer.Option(

@@ -200,6 +200,16 @@ Units = Annotated[
         rich_help_panel=OF_SELECTION,
     ),
 ]
+Words = Annotated[
+    int | None, typer.Option(help="Maximum number of words, instead of --units.", rich_help_panel=OF_SELECTION)
+]
+Ratio = Annotated[
+    float | None,
+    typer.Option(
+        help="Maximum number of words, as a fraction of those in the text; instead of --units.",
+        rich_help_panel=OF_SELECTION,
+    ),
+]
 Layout = Annotated[
     str,
     typer.Option(

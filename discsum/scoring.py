@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.selection import OPEN_RULES, PENALTIES, Policy, select, unit_texts
 from discsum.summary import Summary
 
@@ -133,7 +134,7 @@ def extract(
     own: bool = True,
     tidy: bool = False,
 ) -> Summary:
-    """Return the summary of a document.
+    """Return the summary of a document; warn if it has more words than the policy allows because no unit fits.
 
     Args:
         document: Segmented, and parsed if the scorer or the policy needs the tree.
@@ -152,4 +153,13 @@ def extract(
         document.require_tree(scorer.name)
     values = np.asarray(scorer.score(document, policy.unit) if scores is None else scores, dtype=np.float64)
     selected = scorer.select(document, values, scorer.complete(policy), own=own)
-    return Summary.from_indices(document, policy.unit, scorer.name, values, selected, tidy)
+    summary = Summary.from_indices(document, policy.unit, scorer.name, values, selected, tidy)
+    most, words = policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
+    if most is not None and words > most:
+        warnings.warn(
+            f"{document.id or 'text'}: expected a summary of at most {most} words, got {words}: no unit that "
+            f"{summary.model} can select fits, with those selected along with it",
+            InputWarning,
+            stacklevel=2,
+        )
+    return summary

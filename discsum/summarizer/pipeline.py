@@ -70,16 +70,7 @@ class SummaryPipeline:
         return Query(self.query or "", self.parser())
 
     def _summary(self, document: Document, scores: Scores, own: bool = True) -> Summary:
-        summary = extract(document, self.scorer, self.policy, scores=scores, own=own, tidy=self.tidy)
-        most, words = self.policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
-        if most is not None and words > most:
-            warnings.warn(
-                f"{document.id or 'text'}: expected a summary of at most {most} words, got {words}: no unit that "
-                f"{summary.model} can select fits, with those selected along with it",
-                InputWarning,
-                stacklevel=2,
-            )
-        return summary
+        return extract(document, self.scorer, self.policy, scores=scores, own=own, tidy=self.tidy)
 
     def many(
         self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8

@@ -94,7 +94,8 @@ def test_a_table_without_pairs(evaluate):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--units", 0], "expected at least 1, got 0"),
+        (["--units", 0], "units: expected a whole number of at least 1, got 0"),
+        (["--words", 30, "--ratio", 0.1], "expected exactly one of units, words and ratio, got words 30 and ratio 0.1"),
         (["--unit", "word"], "expected one of sentence, edu, got 'word'"),
         (["--rst-parseval"], "--rst-parseval cannot be used with texts with summaries"),
     ],
@@ -103,6 +104,23 @@ def test_wrong_usage(evaluate, options, message):
     result = evaluate(ROWS, *options)
     assert result.code == 2
     assert message in result.err
+
+
+@pytest.mark.parametrize(("length", "signed"), [(["--words", 9], "words:9"), (["--ratio", 0.5], "ratio:0.5")])
+def test_lengths_in_words(evaluate, tmp_path, length, signed):
+    scores = tmp_path / "scores.jsonl"
+    text = "The fair was closed, and the mill stood still. It rained. Nobody came at all, although it was free."
+    rows = [{"id": "a", "text": text, "summary": "The mill stood still."}]
+    result = evaluate(rows, *length, "--signature", "-o", scores)
+    assert (result.code, f"|{signed}|" in result.out, "measured with" in result.err) == (0, True, False)
+    lead = json.loads(scores.read_text().splitlines()[0])
+    assert 4 <= lead["words"] <= 9 < len(text.split())
+
+
+def test_a_budget_in_words_that_no_sentence_fits(evaluate):
+    result = evaluate(ROWS, "--words", 1)
+    assert result.code == 0
+    assert "expected a summary of at most 1 words, got" in result.err
 
 
 def test_penalties_without_an_extractive_model(evaluate, bart_folder):
