@@ -16,7 +16,7 @@ from pathlib import Path
 import tiny
 from small_news import write_table
 
-from campaigns.kills import content
+from campaigns.made_files import content
 
 SHARD = 2
 

@@ -11,6 +11,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ import torch
 from small_news import write_table
 from small_runs import make_data, trainer
 
+from campaigns.made_files import content
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.abstractive.training.task import AbstractiveTask
@@ -36,8 +38,8 @@ from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
 
-# Files that may differ: locks, and TensorBoard logs, which contain times.
-OTHER = (".lock", "tensorboard")
+# What runs import late. Imported once here, because every run is a fork of this process.
+LATE = ("accelerate", "nltk.stem.porter", "pyarrow.parquet", "rouge_score_rs", "torch.utils.tensorboard")
 
 
 def silent(line: str) -> None:
@@ -139,18 +141,11 @@ def names(folder: Path) -> set[str]:
         return set()
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    """Return the content of a run's files by path, without files that may differ."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not any(name in path.as_posix() for name in OTHER)
-    }
-
-
 def attack(count: int, seed: int) -> Mapping[str, object]:
     """Kill `count` runs of each kind of training, and twice as many of preprocessing."""
     torch.set_num_threads(1)
+    for name in LATE:
+        import_module(name)
     figures: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
