@@ -15,7 +15,7 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import systems
 from discsum.cli.documents import Run
-from discsum.cli.evaluate_checks import check_files, check_kinds, check_names, check_parser
+from discsum.cli.evaluate_checks import check_against, check_files, check_kinds, check_names, check_parser
 from discsum.cli.options import (
     OF_INPUTS,
     OF_SELECTION,
@@ -202,10 +202,11 @@ def evaluate(
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
         check_unused(
             context,
-            ("models_and_data", "split", "first", "last", "rst_parseval", "device", "style", "signature"),
+            ("models_and_data", "split", "first", "last", "rst_parseval", "device", "style", "signature", "against"),
             "with a treebank",
         )
-        show_parsers(models, place, split, slice(first, last), rst_parseval, style, device)
+        check_against(against, models)
+        show_parsers(models, place, split, slice(first, last), rst_parseval, style, device, against)
         return
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
@@ -214,9 +215,7 @@ def evaluate(
     generated = {name for name in models if is_sequence_to_sequence(name)}
     check_kinds(context, models, generated)
     check_parser(context, data, generated)
-    if set(against or []) - {*models}:
-        unknown = ", ".join(name for name in against or [] if name not in models)
-        raise typer.BadParameter(f"expected one of {', '.join(models)}, got {unknown}", param_hint="--against")
+    check_against(against, models)
     with as_usage():
         generation = Generation(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)

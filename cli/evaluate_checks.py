@@ -36,6 +36,14 @@ def check_kinds(context: typer.Context, models: Collection[str], generated: Coll
         check_unused(context, context.params.keys() - of_selection, "with sequence-to-sequence models")
 
 
+def check_against(against: Sequence[str] | None, models: Sequence[str]) -> None:
+    """Raise `BadParameter` for a model to compare with that is not listed."""
+    if unknown := [name for name in against or [] if name not in models]:
+        raise typer.BadParameter(
+            f"expected one of {', '.join(models)}, got {', '.join(unknown)}", param_hint="--against"
+        )
+
+
 def check_parser(context: typer.Context, data: str, generated: Collection[str]) -> None:
     """Raise `BadParameter` for a parser that nothing uses: documents of a dataset folder are parsed."""
     if not generated and is_dataset_folder(location(data)):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,17 +16,73 @@ from discsum.cli.command import as_usage
 from discsum.cli.progress import loading
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.devices import check_device
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.persistence import read_config
 
 if TYPE_CHECKING:
+    from discsum.document import Document
+    from discsum.metrics.significance import Comparison
     from discsum.parsers.training.evaluation import ParserScores
 
 
+# How figures are called in output: scores, and the figures of each.
+SCORES = {
+    "edus": "EDU starts, raw text",
+    "sentences": "sentence starts, raw text",
+    "gold": "trees, gold EDUs and sentences",
+    "raw_start": "trees, raw text, start-keyed",
+    "raw_end": "trees, raw text, end-keyed",
+}
+FIGURES = {
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+    "span": "S",
+    "nuclearity": "N",
+    "relation": "R",
+    "full": "F",
+}
+
+
+# `ParserScores.compared`.
+Comparisons = dict[str, dict[str, "Comparison"]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A parser's scores on documents of a treebank."""
+
+    model: str
+    documents: Sequence[Document]
+    scores: ParserScores
+
+    def compared(self, other: Measured) -> Comparisons:
+        """Return `ParserScores.compared`; nothing if the parsers cannot be compared, and warn why."""
+        if [one.text for one in self.documents] != [one.text for one in other.documents]:
+            reason = "each has its own documents, those of the splits it was trained with"
+        else:
+            try:
+                return self.scores.compared(other.scores)
+            except InputError as error:
+                reason = str(error)
+        warnings.warn(f"{self.model} is not compared with {other.model}: {reason}", InputWarning, stacklevel=2)
+        return {}
+
+
 def show_parsers(
-    models: Sequence[str], data: Path, split: str, rows: slice, rst: bool, style: str, device: str
+    models: Sequence[str],
+    data: Path,
+    split: str,
+    rows: slice,
+    rst: bool,
+    style: str,
+    device: str,
+    against: Sequence[str] | None = None,
 ) -> None:
-    """Print the scores of each parser on the documents `rows` of a split of a treebank."""
+    """Print the scores of each parser on the documents `rows` of a split of a treebank.
+
+    The scores are compared with those of the parsers `against`, by default of the first.
+    """
     from discsum.parsers.training.splits import read_split
 
     for model in models:
@@ -33,55 +91,89 @@ def show_parsers(
         read_config(model, PARSER_KIND)
     # On treebanks other than GUM, each parser is scored on the splits that it was trained with.
     splits = read_split(data, split, models)
-    for gold in splits:
-        if not gold[rows]:
-            raise InputError(
-                f"{data}: expected documents of {split} between --first and --last, got none; {split} has {len(gold)}"
-            )
+    if sizes := [len(gold) for gold in splits if not gold[rows]]:
+        raise InputError(
+            f"{data}: expected documents of {split} between --first and --last, got none; {split} has {sizes[0]}"
+        )
     with loading("the parser"):
         with as_usage():
             check_device(device)
         from discsum.parsers.loading import load_parser
         from discsum.parsers.training.evaluation import evaluate_parser
 
-    figures = []
+    measured = []
     for model, gold in zip(models, splits, strict=True):
         with loading(model):
             parser = load_parser(model, device)
         chosen = gold[rows]
-        scores = evaluate_parser(parser, chosen, rst=rst)
-        if style == "json":
-            figures.append({"model": model, "first": rows.start, "documents": len(chosen), **scores.to_dict()})
-        else:
+        measured.append(Measured(model, chosen, evaluate_parser(parser, chosen, rst=rst)))
+        if style != "json":
             some = "" if len(chosen) == len(gold) else f", {len(chosen)} of {len(gold)} documents from {rows.start}"
             typer.echo(f"{model} on {data} {split}{some}")
-            _print_scores(scores, style)
+            _print_scores(measured[-1].scores, style)
+    others = [one for one in measured if one.model in (against or models[:1])]
+    pairs = [(one, other, one.compared(other)) for one in measured for other in others if one is not other]
     if style == "json":
+        figures = [
+            {"model": one.model, "first": rows.start, "documents": len(one.documents), **one.scores.to_dict()}
+            | {"against": [_entry(other, found) for own, other, found in pairs if own is one and found]}
+            for one in measured
+        ]
         typer.echo(json.dumps({"data": str(data), "split": split, "models": figures}, indent=1))
+    else:
+        _print_differences([pair for pair in pairs if pair[2]], style)
+
+
+def _entry(other: Measured, found: Comparisons) -> dict[str, Any]:
+    """Return a comparison as JSON."""
+    differences = {
+        name: {figure: {"difference": one.difference, "p": one.p_value} for figure, one in row.items()}
+        for name, row in found.items()
+    }
+    return {"model": other.model, **differences, "signature": _signature(found)}
+
+
+def _signature(found: Comparisons) -> str:
+    """Return the signature that all comparisons of two parsers share."""
+    return str(found["edus"]["f1"].signature)
 
 
 def _print_scores(scores: ParserScores, style: str) -> None:
-    units = {"EDU starts, raw text": scores.edus, "sentence starts, raw text": scores.sentences}
-    trees = {
-        "trees, gold EDUs and sentences": scores.gold,
-        "trees, raw text, start-keyed": scores.raw_start,
-        "trees, raw text, end-keyed": scores.raw_end,
+    rows = {
+        name: {figure: f"{value:.1f}" for figure in FIGURES if (value := getattr(one, figure, None)) is not None}
+        for name, one in vars(scores).items()
     }
-    figures = {name: {"P": one.precision, "R": one.recall, "F1": one.f1} for name, one in units.items()}
-    parseval = {
-        name: {"S": one.span, "N": one.nuclearity, "R": one.relation, "F": one.full} for name, one in trees.items()
-    }
-    signatures = {name: one.signature for name, one in units.items()}
-    signatures |= {name: one.signature for name, one in trees.items()}
+    _print_rows(rows, {name: str(one.signature) for name, one in vars(scores).items()}, style, 5)
+
+
+def _print_differences(pairs: Sequence[tuple[Measured, Measured, Comparisons]], style: str) -> None:
+    from discsum.experiments.report import few_documents, p_value
+
+    for one, other, found in pairs:
+        rows = {
+            name: {figure: f"{pair.difference:+.1f} {p_value(pair.p_value)}" for figure, pair in row.items()}
+            for name, row in found.items()
+        }
+        typer.echo(f"{one.model} - {other.model}, F1 and p-value of the paired bootstrap")
+        _print_rows(rows, {}, style, 11)
+        typer.echo(f"    {_signature(found)}" if style == "table" else f"- `{_signature(found)}`")
+        for warning in few_documents(len(one.documents)):
+            typer.echo(warning)
+
+
+def _print_rows(rows: dict[str, dict[str, str]], signatures: dict[str, str], style: str, width: int) -> None:
+    """Print rows of figures and the signatures of those that have one; in Markdown a table for each set of figures."""
     if style == "markdown":
         from discsum.experiments.report import aligned
 
-        for table in (figures, parseval):
-            cells = [[name, *(f"{value:.1f}" for value in row.values())] for name, row in table.items()]
-            typer.echo(aligned([["", *next(iter(table.values()))], *cells], style) + "\n")
+        for columns in dict.fromkeys(tuple(row) for row in rows.values()):
+            cells = [[SCORES[name], *row.values()] for name, row in rows.items() if tuple(row) == columns]
+            typer.echo(aligned([["", *(FIGURES[figure] for figure in columns)], *cells], style) + "\n")
         for name, signature in signatures.items():
-            typer.echo(f"- {name}: `{signature}`")
+            typer.echo(f"- {SCORES[name]}: `{signature}`")
         return
-    for name, row in {**figures, **parseval}.items():
-        typer.echo(f"{name:42} " + "  ".join(f"{key} {value:5.1f}" for key, value in row.items()))
-        typer.echo(f"    {signatures[name]}")
+    for name, row in rows.items():
+        shown = "  ".join(f"{FIGURES[figure]} {value:>{width}}" for figure, value in row.items())
+        typer.echo(f"{SCORES[name]:42} {shown}")
+        if name in signatures:
+            typer.echo(f"    {signatures[name]}")

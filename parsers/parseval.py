@@ -8,8 +8,8 @@ all constituents but the root, leaves included, each with its own role; its scor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from discsum.document import Document
@@ -41,15 +41,26 @@ class Counts:
         return 200.0 * self.right / total if total else 100.0
 
 
+def total(counts: Iterable[Counts]) -> Counts:
+    """Return the counts of several documents together."""
+    return sum(counts, Counts())
+
+
 @dataclass(frozen=True)
 class ParsevalScores:
-    """Span, nuclearity, relation and full F1 in percent, micro-averaged, and the signature of the measurement."""
+    """Span, nuclearity, relation and full F1 in percent, micro-averaged.
+
+    Attributes:
+        signature: The settings of the measurement.
+        counts: The counts of each document, by the name of the figure.
+    """
 
     span: float
     nuclearity: float
     relation: float
     full: float
     signature: Signature
+    counts: Mapping[str, tuple[Counts, ...]] = field(default_factory=dict, repr=False)
 
 
 def parseval(
@@ -85,7 +96,7 @@ def parseval(
     if classes is None:
         trees = (document.tree for document in gold)
         classes = RelationClasses.of({node.relation for tree in trees if tree for node in tree.nodes}, {})
-    totals = dict.fromkeys(METRICS, Counts())
+    counts: dict[str, list[Counts]] = {metric: [] for metric in METRICS}
     edus = sentences = "predicted" if from_text else "gold"
     for truth, guess in zip(gold, predicted, strict=True):
         if truth.tree is None and len(truth.edus) > 1:
@@ -96,12 +107,13 @@ def parseval(
             sentences = "predicted"
         found, wanted = (_constituents(document, key, rst, classes) for document in (guess, truth))
         for metric in METRICS:
-            totals[metric] += _counts(_project(wanted, metric), _project(found, metric))
+            counts[metric].append(_counts(_project(wanted, metric), _project(found, metric)))
     method = "rst-parseval" if rst else "parseval"
     measured = {"average": "micro", "relations": classes.kind, "same_unit": "counted", "docs": len(gold)}
     units = {"edus": edus, "sentences": sentences}
     signature = Signature.of(method=method, **units, key=(f"{key}-of-first", "end-of-last"), **measured)
-    return ParsevalScores(**{metric: total.f1 for metric, total in totals.items()}, signature=signature)
+    figures = {metric: total(own).f1 for metric, own in counts.items()}
+    return ParsevalScores(**figures, signature=signature, counts={metric: tuple(own) for metric, own in counts.items()})
 
 
 def _project(constituents: Iterable[Constituent], metric: str) -> Counter[tuple[object, ...]]:
@@ -146,12 +158,18 @@ def _check_texts(gold: Sequence[Document], predicted: Sequence[Document]) -> Non
 
 @dataclass(frozen=True)
 class SegmentationScores:
-    """Precision, recall and F1 in percent of unit starts inside the document, micro-averaged."""
+    """Precision, recall and F1 in percent of unit starts inside the document, micro-averaged.
+
+    Attributes:
+        signature: The settings of the measurement.
+        counts: The counts of each document, under the name `f1`.
+    """
 
     precision: float
     recall: float
     f1: float
     signature: Signature
+    counts: Mapping[str, tuple[Counts, ...]] = field(default_factory=dict, repr=False)
 
 
 def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: str = "edu") -> SegmentationScores:
@@ -161,12 +179,13 @@ def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: 
         InputError: No documents, or different texts.
     """
     _check_texts(gold, predicted)
-    total = Counts()
+    counts = []
     for truth, guess in zip(gold, predicted, strict=True):
         wanted, found = (Counter({span.start for span in document.units(unit)[1:]}) for document in (truth, guess))
-        total += _counts(wanted, found)
-    precision = 100.0 * total.right / total.predicted if total.predicted else 100.0
-    recall = 100.0 * total.right / total.gold if total.gold else 100.0
+        counts.append(_counts(wanted, found))
+    whole = total(counts)
+    precision = 100.0 * whole.right / whole.predicted if whole.predicted else 100.0
+    recall = 100.0 * whole.right / whole.gold if whole.gold else 100.0
     measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(gold)}
     signature = Signature.of(method="segmentation", unit=unit, **measured)
-    return SegmentationScores(precision, recall, total.f1, signature)
+    return SegmentationScores(precision, recall, whole.f1, signature, {"f1": tuple(counts)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,35 +102,85 @@ def paired_bootstrap(
         raise InputError(f"expected a weight above 0 for each of {len(first)} documents, got {heavy!r}")
     difference = float(np.average(differences, weights=heavy))
     means = _resampled_means(differences, samples, seed, heavy)
-    low, high = _percentiles(means, confidence)
-    # The margin also counts means that miss the bound by a rounding error.
-    margin = 1e-12 * max(float(np.abs(differences).max()), 1e-300)
-    extreme = int(np.count_nonzero(np.abs(means - difference) >= abs(difference) - margin))
-    if len(differences) == 1:
-        extreme = samples
     record = Signature.of(paired_bs=samples, rs=seed, ci=confidence, sides=2, docs=len(differences))
     if heavy is not None:
         record = record.with_(weighted=True)
-    return Comparison(difference, low, high, (1 + extreme) / (samples + 1), record)
+    return _comparison(difference, means, float(np.abs(differences).max()), len(differences), confidence, record)
+
+
+def paired_bootstrap_f1(
+    system: ArrayLike, baseline: ArrayLike, *, confidence: float = 0.95, samples: int = SAMPLES, seed: int = SEED
+) -> Comparison:
+    """Return the difference of two systems' micro-averaged F1, in percent, with its interval and two-sided p-value.
+
+    As `paired_bootstrap`, but each draw sums the counts of its documents and takes the F1 of the sums.
+
+    Args:
+        system: `(documents, 3)` counts in gold, in the system's output, and in both.
+        baseline: `(documents, 3)` counts of the other system.
+        confidence: Share of the bootstrap differences in the interval, in (0, 1).
+        samples: Number of draws of all documents, with replacement.
+        seed: Seed of the draws.
+
+    Raises:
+        InputError: Counts of different shapes, no documents, or an option out of range.
+    """
+    first, second = np.asarray(system, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
+    if first.shape != second.shape or first.ndim != 2 or first.shape[1] != 3:
+        raise InputError(f"expected three counts for each of the same documents, got {first.shape} and {second.shape}")
+    for counts in (first, second):
+        _check(counts.sum(axis=1), confidence, samples)
+    difference = float(_f1(first.sum(axis=0)) - _f1(second.sum(axis=0)))
+    drawn = np.empty(samples)
+    for place, documents in _draws(len(first), samples, seed):
+        sums = (np.stack([column[documents].sum(axis=1) for column in counts.T], axis=1) for counts in (first, second))
+        drawn[place] = np.subtract(*map(_f1, sums))
+    record = Signature.of(paired_bs=samples, rs=seed, ci=confidence, sides=2, average="micro", docs=len(first))
+    return _comparison(difference, drawn, 100.0, len(first), confidence, record)
+
+
+def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return F1 in percent of counts `(..., 3)`; 100 if there is nothing in gold or output."""
+    total = counts[..., 0] + counts[..., 1]
+    f1: NDArray[np.float64] = np.where(total > 0, 200.0 * counts[..., 2] / np.maximum(total, 1), 100.0)
+    return f1
+
+
+def _comparison(
+    difference: float, drawn: NDArray[np.float64], largest: float, documents: int, confidence: float, record: Signature
+) -> Comparison:
+    """Return a comparison from the differences `(samples,)` of draws; `largest` is the scale of rounding errors."""
+    low, high = _percentiles(drawn, confidence)
+    # The margin also counts draws that miss the bound by a rounding error.
+    margin = 1e-12 * max(largest, 1e-300)
+    extreme = int(np.count_nonzero(np.abs(drawn - difference) >= abs(difference) - margin))
+    if documents == 1:
+        extreme = len(drawn)
+    return Comparison(difference, low, high, (1 + extreme) / (len(drawn) + 1), record)
 
 
 def _resampled_means(
     values: NDArray[np.float64], samples: int, seed: int, weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Return the means `(samples,)`, weighted if there are weights, of draws of all documents with replacement."""
-    generator = np.random.default_rng(seed)
-    rows = max(1, _BLOCK // len(values))
     means = np.empty(samples)
     weighted = values if weights is None else values * weights
-    for start in range(0, samples, rows):
-        size = (min(rows, samples - start), len(values))
-        drawn = generator.integers(len(values), size=size)
+    for place, documents in _draws(len(values), samples, seed):
         # (rows, documents) -> (rows,)
         if weights is None:
-            means[start : start + rows] = values[drawn].mean(axis=1)
+            means[place] = values[documents].mean(axis=1)
         else:
-            means[start : start + rows] = weighted[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
+            means[place] = weighted[documents].sum(axis=1) / weights[documents].sum(axis=1)
     return means
+
+
+def _draws(count: int, samples: int, seed: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Yield blocks of draws of `count` documents with replacement: their slice, and the indices `(rows, count)`."""
+    generator = np.random.default_rng(seed)
+    rows = max(1, _BLOCK // count)
+    for start in range(0, samples, rows):
+        size = (min(rows, samples - start), count)
+        yield slice(start, start + size[0]), generator.integers(count, size=size)
 
 
 def _percentiles(means: NDArray[np.float64], confidence: float) -> tuple[float, float]:

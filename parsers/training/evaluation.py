@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Any
 
 from discsum.document import Document
-from discsum.errors import InputWarning
+from discsum.errors import InputError, InputWarning
+from discsum.metrics.significance import Comparison, paired_bootstrap_f1
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import METRICS, ParsevalScores, SegmentationScores, parseval, segmentation
 
@@ -42,7 +43,31 @@ class ParserScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures with their signatures."""
-        return {name: asdict(scores) | {"signature": str(scores.signature)} for name, scores in vars(self).items()}
+        return {
+            name: {key: value for key, value in vars(scores).items() if key != "counts"}
+            | {"signature": str(scores.signature)}
+            for name, scores in vars(self).items()
+        }
+
+    def compared(self, other: ParserScores) -> dict[str, dict[str, Comparison]]:
+        """Return the differences to another parser's scores of the same documents, by scores and figure (only F1).
+
+        Raises:
+            InputError: Scores that were measured in another way, or on other documents.
+        """
+        found: dict[str, dict[str, Comparison]] = {}
+        for name, scores in vars(self).items():
+            theirs = getattr(other, name)
+            if scores.signature != theirs.signature:
+                raise InputError(
+                    f"expected figures that were measured in the same way, got {scores.signature} and "
+                    f"{theirs.signature}"
+                )
+            found[name] = {
+                figure: paired_bootstrap_f1(*([astuple(own) for own in one.counts[figure]] for one in (scores, theirs)))
+                for figure in scores.counts
+            }
+        return found
 
     def __str__(self) -> str:
         """Return one line for a log."""

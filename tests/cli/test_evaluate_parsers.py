@@ -3,6 +3,8 @@
 import json
 import shutil
 
+import tiny
+
 
 def test_a_summarizer_on_a_treebank(discsum, treebank):
     result = discsum("evaluate", "lead", treebank)
@@ -47,10 +49,49 @@ def test_parsers_in_markdown(discsum, treebank, parser_folder):
     assert sum(line.startswith("- ") and line.endswith("`") for line in shown) == 5
 
 
+def test_parsers_are_compared(discsum, treebank, parser_folder, tmp_path):
+    names = [str(tmp_path / name) for name in ("second", "third")]
+    for seed, name in enumerate(names, start=1):
+        tiny.make_parser(seed=seed).save_pretrained(name)
+    command = ("evaluate", parser_folder, *names, treebank, "--split", "train")
+    shown = discsum(*command).out
+    for name in names:
+        assert f"\n{name} - {parser_folder}, F1 and p-value of the paired bootstrap\nEDU starts, raw text " in shown
+    assert shown.count("too small: a bootstrap needs 20 documents or more, got 2") == 2
+    result = discsum(*command, "--against", names[1], "--format", "markdown")
+    assert result.code == 0
+    assert f"{parser_folder} - {names[1]}, F1" in result.out and f"{names[1]} - " not in result.out
+    result = discsum(*command, "--against", "discsum-gum")
+    assert (result.code, "--against" in result.err, "got discsum-gum" in result.err) == (2, True, True)
+
+
+def test_parsers_that_were_measured_differently_are_not_compared(discsum, treebank, parser_folder, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(parser_folder, other)
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(
+        json.dumps(config | {"classes": {"names": {"elaboration-*": "more"}, "prefix": True}})
+    )
+    result = discsum("evaluate", parser_folder, other, treebank)
+    assert result.code == 0
+    assert f"{other} is not compared with {parser_folder}: expected figures that were measured in the" in result.err
+    assert "paired bootstrap" not in result.out
+
+
 def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(parser_folder, other)
     found = json.loads(discsum("evaluate", parser_folder, other, treebank, "--format", "json").out)
     assert [one.pop("model") for one in found["models"]] == [str(parser_folder), str(other)]
-    assert found["models"][0] == found["models"][1]
+    first, second = found["models"]
+    (difference,) = second.pop("against")
+    assert (first.pop("against"), difference.pop("model")) == ([], str(parser_folder))
+    assert difference.pop("signature").startswith("paired-bs:10000|rs:12345|ci:0.95|sides:2|average:micro|docs:1|")
+    assert {name: [*row] for name, row in difference.items()} == {
+        "edus": ["f1"],
+        "sentences": ["f1"],
+        **{key: ["span", "nuclearity", "relation", "full"] for key in ("gold", "raw_start", "raw_end")},
+    }
+    assert all(one == {"difference": 0, "p": 1} for row in difference.values() for one in row.values())
+    assert first == second
     assert (found["data"], found["split"]) == (str(treebank), "dev")

@@ -6,7 +6,7 @@ import pytest
 
 from discsum.errors import InputError
 from discsum.experiments.measured_table import Figures
-from discsum.metrics.significance import bootstrap_interval, paired_bootstrap
+from discsum.metrics.significance import bootstrap_interval, paired_bootstrap, paired_bootstrap_f1
 from discsum.signature import Signature
 
 
@@ -123,3 +123,32 @@ def test_few_documents_differ_by_chance_more_often_than_p_says(documents, low, h
 def test_one_document_shows_nothing():
     assert paired_bootstrap([0.4], [0.1]).p_value == 1
     assert paired_bootstrap([0.4], [0.1], weights=[3]).p_value == 1
+
+
+def test_micro_averaged_f1_by_brute_force():
+    generator = np.random.default_rng(5)
+    gold = generator.integers(0, 30, size=40)
+    systems = []
+    for share in (0.7, 0.6):
+        right = generator.binomial(gold, share)
+        systems.append(np.stack([gold, right + generator.integers(0, 9, size=40), right], axis=1))
+    found = paired_bootstrap_f1(*systems, samples=500)
+
+    def f1(counts):
+        gold, predicted, right = map(sum, zip(*counts, strict=True))
+        return 200 * right / (gold + predicted)
+
+    drawn = np.random.default_rng(12345).integers(40, size=(500, 40))
+    differences = [f1(systems[0][row]) - f1(systems[1][row]) for row in drawn]
+    assert found.difference == pytest.approx(f1(systems[0]) - f1(systems[1]))
+    extreme = sum(abs(one - found.difference) >= abs(found.difference) for one in differences)
+    assert found.p_value == (1 + extreme) / 501
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(differences, [2.5, 97.5])))
+    assert paired_bootstrap_f1(systems[0], systems[0]).p_value == 1
+
+
+def test_f1_of_documents_without_units():
+    nothing = np.zeros((3, 3))
+    assert paired_bootstrap_f1(nothing, nothing).difference == 0
+    with pytest.raises(InputError, match=r"expected three counts for each of the same documents, got \(3, 3\) and \(2"):
+        paired_bootstrap_f1(nothing, nothing[:2])
