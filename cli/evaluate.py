@@ -164,8 +164,9 @@ def evaluate(
 ) -> None:
     """Evaluate parsers on gold trees, summarizers on references.
 
-    A summarizer is a shipped model, a folder, a baseline (discsum extract --help lists them), oracle, or a
-    sequence-to-sequence model that discsum abstract takes.
+    A summarizer is a shipped model, a folder, a baseline (discsum extract --help lists them), oracle, a
+    sequence-to-sequence model that discsum abstract takes, or a table with the columns id and summary that any other
+    program wrote.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
@@ -193,6 +194,7 @@ def evaluate(
     from discsum.data.made_folder import has_parts
     from discsum.data.pairs import PairSource
     from discsum.data.prepared import is_dataset_folder
+    from discsum.data.summaries import is_summaries
     from discsum.parsers.tree_folder import has_trees
     from discsum.parsers.treebank import is_treebank
 
@@ -212,9 +214,11 @@ def evaluate(
     from discsum.abstractive.generation import Generation
 
     check_unused(context, context.params.keys() - {"split", "rst_parseval"}, "with texts with summaries")
-    generated = {name for name in models if is_sequence_to_sequence(name)}
-    check_kinds(context, models, generated)
-    check_parser(context, data, generated)
+    written = {name for name in models if is_summaries(name)}
+    generated = {name for name in models if is_sequence_to_sequence(name)} - written
+    extractive = [name for name in models if name not in generated | written]
+    check_kinds(context, extractive, generated)
+    check_parser(context, data, generated | written)
     check_against(against, models)
     with as_usage():
         generation = Generation(
@@ -223,7 +227,7 @@ def evaluate(
     rules = {"block_trigrams": block_trigrams, "redundancy": redundancy, "brevity": brevity, "layout": layout}
     with as_usage():
         policy = _policy(unit, {"units": units, "words": words, "ratio": ratio}, **rules)
-    check_names([name for name in models if name not in generated], policy, parser, selector)
+    check_names(extractive, policy, parser, selector)
     check_files(source, first, last, output)
     run = Run()
     with loading("the models"):

@@ -25,15 +25,17 @@ OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", 
 OF_GENERATION = ("selector", "r", *OF_SEARCH)
 
 
-def check_kinds(context: typer.Context, models: Collection[str], generated: Collection[str]) -> None:
+def check_kinds(context: typer.Context, extractive: Collection[str], generated: Collection[str]) -> None:
     """Raise `BadParameter` for options of extractive or of sequence-to-sequence models if none of those is listed."""
     from discsum.selection import PENALTIES
 
     if not generated:
-        check_unused(context, context.params.keys() - {*OF_GENERATION}, "with extractive models")
-    if len(generated) == len(models):
+        listed = "extractive models" if extractive else "files of summaries"
+        check_unused(context, context.params.keys() - {*OF_GENERATION}, f"with {listed}")
+    if not extractive:
         of_selection = {*PENALTIES, "unit", "units", "words", "ratio", "layout"}
-        check_unused(context, context.params.keys() - of_selection, "with sequence-to-sequence models")
+        listed = "sequence-to-sequence models" if generated else "files of summaries"
+        check_unused(context, context.params.keys() - of_selection, f"with {listed}")
 
 
 def check_against(against: Sequence[str] | None, models: Sequence[str]) -> None:
@@ -44,9 +46,12 @@ def check_against(against: Sequence[str] | None, models: Sequence[str]) -> None:
         )
 
 
-def check_parser(context: typer.Context, data: str, generated: Collection[str]) -> None:
-    """Raise `BadParameter` for a parser that nothing uses: documents of a dataset folder are parsed."""
-    if not generated and is_dataset_folder(location(data)):
+def check_parser(context: typer.Context, data: str, split: Collection[str]) -> None:
+    """Raise `BadParameter` for a parser that nothing uses: documents of a dataset folder are parsed.
+
+    `split` are the systems whose summaries it splits into sentences.
+    """
+    if not split and is_dataset_folder(location(data)):
         check_unused(context, context.params.keys() - {"parser"}, "with a dataset folder, whose documents are parsed")
 
 

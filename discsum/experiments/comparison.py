@@ -48,15 +48,15 @@ class ModelScores:
     Attributes:
         rouge: ROUGE of every document; the signature has all settings that it depends on.
         selections: The summary of each document.
-        seconds: Time of summarizing, without parsing. It includes encoding only if vectors are neither cached nor the
-            parser's.
+        seconds: Time of summarizing, without parsing; None for a file of summaries. It includes encoding only if
+            vectors are neither cached nor the parser's.
         parameters: Number of trained parameters, without frozen encoder layers; None for an untrained model.
     """
 
     name: str
     rouge: RougeScores
     selections: Sequence[Selection]
-    seconds: float
+    seconds: float | None
     parameters: int | None = None
 
     def row(self, against: Sequence[ModelScores]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class ModelScores:
         result["place"] = float(np.mean(positions)) if positions else None
         result["overlap"] = float(np.mean(overlaps)) if overlaps else None
         result["parameters"] = self.parameters
-        result["documents_a_second"] = len(self.selections) / max(self.seconds, 1e-9)
+        result["documents_a_second"] = None if self.seconds is None else len(self.selections) / max(self.seconds, 1e-9)
         return result
 
     def documents(self) -> Iterator[dict[str, Any]]:
@@ -191,7 +191,8 @@ def compare_models(
         done += len(block.documents)
         report(done)
     results = []
-    for system, found, taken in zip(systems, selections, seconds, strict=True):
+    for system, found, own in zip(systems, selections, seconds, strict=True):
+        taken = own if system.summarizes else None
         scores = rouge([one.summary.lines for one in found], references)
         signature = (scores.signature + system.signature + blocks.signature).with_(bs=SAMPLES, rs=SEED)
         results.append(ModelScores(system.name, replace(scores, signature=signature), found, taken, system.parameters))

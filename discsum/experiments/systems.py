@@ -1,10 +1,11 @@
-"""Systems to compare: a unit scorer with its policy, the oracle, or an abstractive model."""
+"""Systems to compare: a unit scorer with its policy, the oracle, an abstractive model, or a file of summaries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,11 @@ import numpy as np
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
 from discsum.constants import ORACLE
+from discsum.data.summaries import is_summaries, read_summaries
 from discsum.document import Document
+from discsum.errors import InputError
 from discsum.experiments.blocks import Block, parser_name
+from discsum.files import sha256
 from discsum.parsers.parsing import split_lines
 from discsum.scoring import UnitScorer, extract
 from discsum.selection import Policy
@@ -60,6 +64,7 @@ class System:
         check: Raises `InputError` for documents that the system cannot summarize; None if it can summarize all.
         default_units: Its own default length in units; None for the oracle and for abstractive systems.
         selects: Whether its summaries consist of units, which are compared with the oracle's labels.
+        summarizes: Whether it writes its summaries when it is measured, so that it has a speed.
     """
 
     name: str
@@ -69,6 +74,7 @@ class System:
     check: Callable[[Sequence[Document]], object] | None = None
     default_units: int | None = None
     selects: bool = True
+    summarizes: bool = True
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
@@ -126,6 +132,33 @@ def abstractive_system(
     return System(name, signature, summaries, parameters, check, selects=False)
 
 
+def written_system(name: str, parser: Callable[[], Parser]) -> System:
+    """Return the summaries in a table, see `read_summaries`, as a system.
+
+    The parser splits those with a single line into sentences.
+
+    Raises:
+        InputError: The errors of `read_summaries`.
+    """
+    written = read_summaries(Path(name))
+
+    def check(documents: Sequence[Document]) -> None:
+        missing = [one.id for one in documents if one.id not in written]
+        if missing:
+            raise InputError(f"{name}: expected a summary of every text, found none with the id {missing[0]}")
+
+    def summaries(block: Block) -> list[SystemSummary]:
+        own = [written[item.document.id] for item in block.documents]
+        bare = [one.text for one in own if not one.is_split]
+        split = iter(split_lines(bare, parser()) if bare else ())
+        return [SystemSummary(one.text if one.is_split else next(split), len(one.text.split()), None) for one in own]
+
+    whole = all(one.is_split for one in written.values())
+    settings = {} if whole else {"summary_sentences": parser_name(parser())}
+    signature = Signature.of(summaries=sha256(Path(name))[:8], **settings)
+    return System(name, signature, summaries, check=check, selects=False, summarizes=False)
+
+
 def load_system(
     name: str,
     policy: Policy,
@@ -138,7 +171,8 @@ def load_system(
     """Return a system by name.
 
     Args:
-        name: `oracle`, a name for `load_scorer`, or the folder or `hf:NAME` of a sequence-to-sequence model.
+        name: `oracle`, a name for `load_scorer`, the folder or `hf:NAME` of a sequence-to-sequence model, or a table of
+            summaries.
         policy: Policy of extractive summaries.
         parser: Returns the parser that splits abstractive summaries into sentences.
         generation: Settings of the search for abstractive summaries.
@@ -151,6 +185,8 @@ def load_system(
     """
     if name == ORACLE:
         return oracle_system(policy.unit)
+    if is_summaries(name):
+        return written_system(name, parser)
     if is_sequence_to_sequence(name):
         from discsum.abstractive.summarizer import AbstractiveSummarizer
 
