@@ -98,12 +98,12 @@ class Document:
         id: str = "",
         parser: str = "",
     ) -> Document:
-        """Return the document of these spans, each EDU assigned to the sentence of its first character."""
-        # NumPy's numbers cannot be written as JSON.
-        sentences, spans = (
-            tuple(Span(operator.index(span.start), operator.index(span.end)) for span in given)
-            for given in (sentences, edus)
-        )
+        """Return the document of these spans, each EDU assigned to the sentence of its first character.
+
+        Raises:
+            TypeError: Sentences or EDUs that are not spans.
+        """
+        sentences, spans = _spans(sentences, "sentences"), _spans(edus, "edus")
         units = tuple(
             EDU(span.start, span.end, sentence) for span, sentence in zip(spans, locate(spans, sentences), strict=True)
         )
@@ -268,6 +268,14 @@ def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:
         raise InputError(f"expected every EDU to start in a sentence, got none at character {begins[outside][0]}")
     found: list[int] = indices.tolist()
     return found
+
+
+def _spans(given: Iterable[Span], name: str) -> tuple[Span, ...]:
+    """Return spans with Python's numbers, as NumPy's cannot be written as JSON."""
+    spans = tuple(given)
+    if wrong := [span for span in spans if not isinstance(span, Span)]:
+        raise TypeError(f"{name}: expected spans, such as Span(0, 9), got {wrong[0]!r}")
+    return tuple(Span(operator.index(span.start), operator.index(span.end)) for span in spans)
 
 
 def check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:

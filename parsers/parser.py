@@ -169,8 +169,7 @@ class Parser:
             TypeError: A text that is not a string, or units that are not spans.
             InputError: Units that do not tile the text, an unknown source of sentences or an unknown vector.
         """
-        if unknown := sorted({*keep} - {*KEPT}):
-            raise InputError(f"keep: expected some of {', '.join(KEPT)}, got {', '.join(map(repr, unknown))}")
+        _check_kept(keep)
         names = [name for _, name in named(texts, ids)]
         budget = budget_of(self.network.device)
         groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
@@ -191,7 +190,8 @@ class Parser:
 
     @torch.inference_mode()
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
-        """Return the documents unchanged, with the vectors named in `keep`; no tree is built."""
+        """Return the documents unchanged, with the vectors named in `keep`, as in `encode`; no tree is built."""
+        _check_kept(keep)
         readings = [
             Reading(
                 self.network,
@@ -287,6 +287,12 @@ def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
         room -= len(reading.words)
     if group:
         yield group
+
+
+def _check_kept(keep: Collection[str]) -> None:
+    """Raise `InputError` for unknown names of vectors."""
+    if unknown := sorted({*keep} - {*KEPT}):
+        raise InputError(f"keep: expected some of {', '.join(KEPT)}, got {', '.join(map(repr, unknown))}")
 
 
 def _check_spans(name: str, expected: str, given: object) -> None:

@@ -60,3 +60,9 @@ def test_lists_and_numpys_numbers_make_the_same_document():
     assert hash(Document(TEXT, [*document.sentences], [*document.edus])) == hash(document)
     counted = Document.from_spans(TEXT, spans, [Span(*map(np.int64, (span.start, span.end))) for span in spans])
     assert json.loads(json.dumps(counted.to_json())) == document.to_json()
+
+
+@pytest.mark.parametrize(("sentences", "edus"), [([(0, 10)], [Span(0, 10)]), ([Span(0, 10)], [(0, 10)])])
+def test_units_that_are_no_spans(sentences, edus):
+    with pytest.raises(TypeError, match=r"(sentences|edus): expected spans, such as Span\(0, 9\), got \(0, 10\)"):
+        Document.from_spans("It rained.", sentences, edus)

@@ -43,6 +43,7 @@ def oracle_labels(
             treats a group as one unit.
 
     Raises:
+        TypeError: A single text instead of the units' texts.
         InputError: An unknown name (the message lists the choices), no reference, missing heads, a `k` below 1, or an
             oracle that does not return different indices.
     """
@@ -50,6 +51,8 @@ def oracle_labels(
 
     from discsum.dependency import group_heads
 
+    if isinstance(units, str):
+        raise TypeError("units: expected the units' texts, got a single text; put it in a list, or parse it")
     oracle = ORACLES.entry(name)
     texts = [references] if isinstance(references, str) else list(references)
     if not any(text.strip() for text in texts):

@@ -126,3 +126,8 @@ def test_the_code_of_an_oracle_is_part_of_what_made_a_dataset(monkeypatch, tmp_p
     assert _MadeBy.from_dict(found[1]).to_dict().items() >= found[1].items()
     assert [made["oracle"].split()[0] for made in found[1:]] == ["mine.py:mine0", "mine.py:mine1"]
     assert found[1]["oracle"].split()[1] != found[2]["oracle"].split()[1]
+
+
+def test_a_single_text_instead_of_units():
+    with pytest.raises(TypeError, match="units: expected the units' texts, got a single text"):
+        oracle_labels("rouge12-f", "It rained.", ["It rained."])

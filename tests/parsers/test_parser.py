@@ -195,6 +195,8 @@ def test_units_that_are_no_spans(options, message):
 def test_an_unknown_vector():
     with pytest.raises(InputError, match="keep: expected some of sentence, edu, states, subwords, got 'words'"):
         PARSER.encode(["rain"], keep=["edu", "words"])
+    with pytest.raises(InputError, match="keep: expected some of sentence, edu, states, subwords, got 'words'"):
+        PARSER.vectors([PARSER.parse("rain")], ["words"])
 
 
 def test_encoding_gives_a_vector_a_subword():
