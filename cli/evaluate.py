@@ -52,7 +52,7 @@ from discsum.cli.paper_tables import (
     Table,
 )
 from discsum.cli.progress import counting, loading, say
-from discsum.constants import BEAMS, HUB, SHIPPED_PARSER, UNITS
+from discsum.constants import BEAMS, HUB, ORACLE, SHIPPED_PARSER, UNITS
 from discsum.data.storage import is_pattern, location
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -228,7 +228,7 @@ def evaluate(
     with as_usage():
         policy = _policy(unit, {"units": units, "words": words, "ratio": ratio}, **rules)
     check_names(extractive, policy, parser, selector)
-    check_files(source, first, last, output)
+    check_files(source, written, first, last, output)
     run = Run()
     with loading("the models"):
         from discsum.experiments.comparison import MeasuredRows, measure
@@ -240,8 +240,7 @@ def evaluate(
             check_device(device)
         engine = partial(load_parser, parser, device)
         systems = [load_system(name, policy, engine, generation, selector, r, device) for name in models]
-    if (units, words, ratio) == (None, None, None):
-        _note_lengths(systems, policy)
+    _note_systems(systems, policy, given=(units, words, ratio) != (None, None, None))
     results = measure(
         systems,
         MeasuredRows(place, text_column, summary_column, first, last),
@@ -262,11 +261,19 @@ def evaluate(
     run.finish()
 
 
-def _note_lengths(systems: Sequence[System], policy: Policy) -> None:
-    """Report on standard error models whose own default length is not that of the evaluation."""
+def _note_systems(systems: Sequence[System], policy: Policy, *, given: bool) -> None:
+    """Report on standard error systems that are measured at another length than a user may expect, or are empty.
+
+    These are models whose own default length is not that of the evaluation, unless a length was `given`, the oracle
+    with a limit in words, and tables with empty summaries.
+    """
     length = policy.budget.units
     for system in systems:
-        if system.default_units not in (None, length):
+        if length is None and system.name == ORACLE:
+            say(f"discsum: {ORACLE}: measured at its own length: it has no limit in words")
+        if system.outputs is not None and (empty := sum(not text for text in system.outputs.texts.values())):
+            say(f"discsum: {system.name}: {empty} of {len(system.outputs.texts)} summaries are empty")
+        if not given and system.default_units not in (None, length):
             say(
                 f"discsum: {system.name}: measured with {length} units like all models; its own length is "
                 f"{system.default_units} (--units {system.default_units})"

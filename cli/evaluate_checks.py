@@ -14,6 +14,9 @@ from discsum.constants import ORACLE, PARSER_KIND
 from discsum.data.inputs import input_files
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import location
+from discsum.data.summaries import COLUMNS
+from discsum.data.tables import TABLES
+from discsum.errors import InputError
 from discsum.persistence import read_config
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ def check_kinds(context: typer.Context, extractive: Collection[str], generated: 
         check_unused(context, context.params.keys() - {*OF_GENERATION}, f"with {listed}")
     if not extractive:
         of_selection = {*PENALTIES, "unit", "units", "words", "ratio", "layout"}
+        of_selection |= set() if generated else {"block_trigrams"}
         listed = "sequence-to-sequence models" if generated else "files of summaries"
         check_unused(context, context.params.keys() - of_selection, f"with {listed}")
 
@@ -65,6 +69,13 @@ def check_names(models: Sequence[str], policy: Policy, parser: str, selector: st
         check_name(selector)
     read_config(parser, PARSER_KIND)
     for model in models:
+        if model.lower().endswith(TABLES) and not Path(model).exists():
+            raise InputError(f"{model}: expected a table of summaries on this machine, found no such file")
+        if Path(model).is_file():
+            raise InputError(
+                f"{model}: expected a table ({', '.join(TABLES)}) with the columns {' and '.join(COLUMNS)}, or a "
+                "model's folder, got another file"
+            )
         if model != ORACLE:
             check_scorer(model, policy.unit)
         if model in BASELINES:
@@ -72,12 +83,15 @@ def check_names(models: Sequence[str], policy: Policy, parser: str, selector: st
                 baseline(model).complete(policy)
 
 
-def check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
-    """Check that the output can be written, that a table has the columns, and that none is named for a folder."""
+def check_files(source: PairSource, written: Collection[str], first: int, last: int | None, output: str | None) -> None:
+    """Check that the output can be written, that a table has the columns, and that none is named for a folder.
+
+    `written` are tables of summaries, which the output must not replace.
+    """
     if (source.text_column or source.summary_column) and is_dataset_folder(location(source.name)):
         raise typer.BadParameter("--text-column, --summary-column: expected neither with a dataset folder")
     if output is not None:
         check_writable(Path(output), folder=False)
-        check_no_input(Path(output), input_files([source.name]))
+        check_no_input(Path(output), input_files([source.name, *written]))
     if Path(source.name).is_file():
         next(iter(source.pairs(first, last)), None)

@@ -58,8 +58,9 @@ class Measured:
 
     def compared(self, other: Measured) -> Comparisons:
         """Return `ParserScores.compared`; nothing if the parsers cannot be compared, and warn why."""
-        if [one.text for one in self.documents] != [one.text for one in other.documents]:
-            reason = "each has its own documents, those of the splits it was trained with"
+        own, others = ([(one.id, one.text, one.sentences, one.edus) for one in of.documents] for of in (self, other))
+        if own != others:
+            reason = "they were measured on different documents, or on different gold sentences or EDUs"
         else:
             try:
                 return self.scores.compared(other.scores)
@@ -83,6 +84,7 @@ def show_parsers(
 
     The scores are compared with those of the parsers `against`, by default of the first.
     """
+    from discsum.experiments.report import few_documents
     from discsum.parsers.training.splits import read_split
 
     for model in models:
@@ -105,11 +107,12 @@ def show_parsers(
     for model, gold in zip(models, splits, strict=True):
         with loading(model):
             parser = load_parser(model, device)
-        chosen = gold[rows]
+        # In the same order for all parsers, whose lists of documents may differ in it.
+        chosen = sorted(gold[rows], key=lambda document: document.id)
         measured.append(Measured(model, chosen, evaluate_parser(parser, chosen, rst=rst)))
         if style != "json":
             some = "" if len(chosen) == len(gold) else f", {len(chosen)} of {len(gold)} documents from {rows.start}"
-            typer.echo(f"{model} on {data} {split}{some}")
+            typer.echo(_heading(f"{model} on {data} {split}{some}", style))
             _print_scores(measured[-1].scores, style)
     others = [one for one in measured if one.model in (against or models[:1])]
     pairs = [(one, other, one.compared(other)) for one in measured for other in others if one is not other]
@@ -117,11 +120,17 @@ def show_parsers(
         figures = [
             {"model": one.model, "first": rows.start, "documents": len(one.documents), **one.scores.to_dict()}
             | {"against": [_entry(other, found) for own, other, found in pairs if own is one and found]}
+            | {"warnings": few_documents(len(one.documents))}
             for one in measured
         ]
         typer.echo(json.dumps({"data": str(data), "split": split, "models": figures}, indent=1))
     else:
         _print_differences([pair for pair in pairs if pair[2]], style)
+
+
+def _heading(text: str, style: str) -> str:
+    """Return a line above figures, in Markdown a paragraph."""
+    return f"{text}\n" if style == "markdown" else text
 
 
 def _entry(other: Measured, found: Comparisons) -> dict[str, Any]:
@@ -154,11 +163,11 @@ def _print_differences(pairs: Sequence[tuple[Measured, Measured, Comparisons]], 
             name: {figure: f"{pair.difference:+.1f} {p_value(pair.p_value)}" for figure, pair in row.items()}
             for name, row in found.items()
         }
-        typer.echo(f"{one.model} - {other.model}, F1 and p-value of the paired bootstrap")
+        typer.echo(_heading(f"{one.model} - {other.model}, F1 and p-value of the paired bootstrap", style))
         _print_rows(rows, {}, style, 11)
-        typer.echo(f"    {_signature(found)}" if style == "table" else f"- `{_signature(found)}`")
+        typer.echo(f"    {_signature(found)}" if style == "table" else f"- `{_signature(found)}`\n")
         for warning in few_documents(len(one.documents)):
-            typer.echo(warning)
+            typer.echo(warning if style == "table" else f"{warning}\n")
 
 
 def _print_rows(rows: dict[str, dict[str, str]], signatures: dict[str, str], style: str, width: int) -> None:
@@ -169,8 +178,9 @@ def _print_rows(rows: dict[str, dict[str, str]], signatures: dict[str, str], sty
         for columns in dict.fromkeys(tuple(row) for row in rows.values()):
             cells = [[SCORES[name], *row.values()] for name, row in rows.items() if tuple(row) == columns]
             typer.echo(aligned([["", *(FIGURES[figure] for figure in columns)], *cells], style) + "\n")
-        for name, signature in signatures.items():
-            typer.echo(f"- {SCORES[name]}: `{signature}`")
+        if signatures:
+            lines = [f"- {SCORES[name]}: `{signature}`" for name, signature in signatures.items()]
+            typer.echo("\n".join(lines) + "\n")
         return
     for name, row in rows.items():
         shown = "  ".join(f"{FIGURES[figure]} {value:>{width}}" for figure, value in row.items())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from errno import ELOOP, ENOENT, ENOTDIR
 from itertools import takewhile
 from pathlib import Path
 
@@ -18,12 +20,13 @@ from discsum.errors import InputWarning
 def matching(pattern: Location) -> list[Stored]:
     """Return the files in a folder, at any depth, or the matches of a pattern such as `train/*.parquet`, by name."""
     if isinstance(pattern, Path):
+        told = set[Path]()
         if pattern.is_dir():
-            top, paths = pattern, _below(pattern)
+            top, paths = pattern, _below(pattern, told)
         else:
             top = Path(*before_pattern(pattern.parts))
             paths = top.glob("/".join(pattern.parts[len(top.parts) :]))
-        return list(_readable(top, sorted(paths)))
+        return list(_readable(top, sorted(paths), told))
     with reached(pattern) as (fs, name):
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
     infos = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
@@ -61,35 +64,44 @@ def before_pattern(parts: Sequence[str]) -> Iterator[str]:
         yield part
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, told: set[Path]) -> Iterator[Path]:
     """Yield the files below a folder; links to folders are not followed, and folders that cannot be read are named."""
 
     def warn_of(error: OSError) -> None:
-        if Path(error.filename) != folder:
-            _warn_of_folder(folder, Path(error.filename), "read", error)
+        place = Path(error.filename)
+        if place == folder:
+            return
+        if place.parent != folder and not os.access(place.parent, os.X_OK):
+            _warn_of_folder(folder, place.parent, "entered", error, told)
+        else:
+            _warn_of_folder(folder, place, "read", error, told)
 
     for place, _, names in os.walk(folder, onerror=warn_of):
         yield from (Path(place, name) for name in names)
 
 
-def _warn_of_folder(top: Path, folder: Path, action: str, error: OSError) -> None:
-    """Warn that a folder is left out, unless it is hidden below `top`."""
-    if not any(part.startswith(".") for part in folder.relative_to(top).parts):
-        message = f"{folder}: expected a folder that can be {action}, got: {error.strerror}; left out"
-        warnings.warn(message, InputWarning, stacklevel=2)
-
-
-def _readable(top: Path, paths: Iterable[Path]) -> Iterator[Stored]:
-    """Yield those paths below `top` that are files; folders that can be listed but not entered are named, once each."""
-    closed = set[Path]()
+def _readable(top: Path, paths: Iterable[Path], told: set[Path]) -> Iterator[Stored]:
+    """Yield those paths below `top` that are files; folders that can be listed but not entered are named."""
     for path in paths:
         try:
-            if path.is_file():
-                yield stored(path)
+            found = path.stat()
         except PermissionError as error:
-            if path.parent not in closed:
-                _warn_of_folder(top, path.parent, "entered", error)
-            closed.add(path.parent)
+            _warn_of_folder(top, path.parent, "entered", error, told)
+        except OSError as error:
+            # Links to nothing, or to themselves.
+            if error.errno not in (ENOENT, ENOTDIR, ELOOP):
+                raise
+        else:
+            if stat.S_ISREG(found.st_mode):
+                yield Stored(path, found.st_size, str(found.st_mtime_ns))
+
+
+def _warn_of_folder(top: Path, folder: Path, action: str, error: OSError, told: set[Path]) -> None:
+    """Warn once that a folder is left out, unless it is hidden below `top`; `told` are the folders named before."""
+    if folder not in told and not any(part.startswith(".") for part in folder.relative_to(top).parts):
+        message = f"{folder}: expected a folder that can be {action}, got: {error.strerror}; left out"
+        warnings.warn(message, InputWarning, stacklevel=2)
+    told.add(folder)
 
 
 def _url_of(path: str, url: str, name: str) -> str:

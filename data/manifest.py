@@ -255,12 +255,12 @@ def _own_object(path: Location) -> dict[str, Any]:
     try:
         data = read_object(path, InputError, LARGEST)
     except InputError as error:
-        if isinstance(error.__cause__, OSError):
-            # A missing permission or a disk that fails: the folder may be intact.
-            raise
         names = [name for name in sizes_in(folder) if is_shard(name) or name == FAILURES]
         if not names:
             raise ForeignError(f"{error}; {ELSEWHERE}") from error
+        if isinstance(error.__cause__, OSError):
+            # A missing permission or a disk that fails: the folder may be intact.
+            raise
         # The shards of `preprocess` have names of their own. For others, only the unreadable file names the command.
         again = "preprocess again" if any(name.startswith(SHARD) for name in names) else "run its command again"
         raise InputError(f"{error}; delete the folder and {again}") from error

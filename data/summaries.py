@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from discsum.data.failures import Failure
 from discsum.data.slices import ENCODING
@@ -20,33 +23,63 @@ def is_summaries(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class WrittenSummary:
-    """A summary, and whether its lines are its sentences: it was a list of them, has several lines, or is empty."""
+class SummaryTable:
+    """The summaries of a table.
 
-    text: str
+    Attributes:
+        path: The table.
+        texts: The summaries by the `id` of their text; no line is empty.
+        is_split: Whether each line is a sentence: a summary is a list of sentences, or has several lines.
+    """
+
+    path: Path
+    texts: dict[str, str]
     is_split: bool
 
+    @classmethod
+    def read(cls, path: Path) -> SummaryTable:
+        """Return the summaries of a table.
 
-def read_summaries(path: Path) -> dict[str, WrittenSummary]:
-    """Return the summaries of a table by the `id` of their text.
+        Raises:
+            InputError: A file that is not a table, a row that cannot be read or lacks a column, or an `id` that comes
+                twice; the message has file and line.
+        """
+        texts: dict[str, str] = {}
+        is_split = False
+        for source, row in read_rows(path, ENCODING):
+            if isinstance(row, Failure):
+                raise InputError(f"{row.source}: {row.reason}")
+            try:
+                name, lines = _row(row)
+            except InputError as error:
+                raise InputError(f"{source}: {error}") from error
+            if name in texts:
+                raise InputError(f"{source}: expected one summary for each text, got a second one for {name}")
+            is_split |= len(lines) > 1 or not isinstance(row["summary"], str)
+            texts[name] = "\n".join(lines)
+        return cls(path, texts, is_split)
 
-    Raises:
-        InputError: A file that is not a table, a row that cannot be read or lacks a column, or an `id` that comes
-            twice; the message has file and line.
-    """
-    found: dict[str, WrittenSummary] = {}
-    for source, row in read_rows(path, ENCODING):
-        if isinstance(row, Failure):
-            raise InputError(f"{row.source}: {row.reason}")
-        try:
-            name, summary = (row[find_column(row, [column], "rename its column")] for column in COLUMNS)
-        except InputError as error:
-            raise InputError(f"{source}: {error}") from error
-        lines = summary.splitlines() if isinstance(summary, str) else summary
-        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-            raise InputError(f"{source}: expected a summary or a list of its sentences, got {summary!r:.40}")
-        if str(name) in found:
-            raise InputError(f"{source}: expected one summary for each text, got a second one for {name}")
-        filled = [" ".join(line.split()) for line in lines if line.strip()]
-        found[str(name)] = WrittenSummary("\n".join(filled), isinstance(summary, list) or len(filled) != 1)
-    return found
+    def check_ids(self, ids: Sequence[str]) -> None:
+        """Check that each text has a summary of its own.
+
+        Raises:
+            InputError: Texts without a summary, or with the same id.
+        """
+        if missing := [name for name in ids if name not in self.texts]:
+            raise InputError(
+                f"{self.path}: expected a summary of every text, found none for {len(missing)} of {len(ids)}, such as "
+                f"{missing[0]}; texts without an id are named after their table and row, such as news-1"
+            )
+        if twice := [name for name, times in Counter(ids).items() if times > 1]:
+            raise InputError(f"{self.path}: expected texts with different ids, got several named {twice[0]}")
+
+
+def _row(row: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return the id of a row and the lines of its summary, without empty ones."""
+    name, summary = (row[find_column(row, [column], "rename its column")] for column in COLUMNS)
+    if name in (None, ""):
+        raise InputError(f"expected the id of a text, got {name!r}")
+    lines = summary.splitlines() if isinstance(summary, str) else summary
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise InputError(f"expected a summary or a list of its sentences, got {summary!r:.40}")
+    return str(name), [" ".join(line.split()) for line in lines if line.strip()]

@@ -52,17 +52,22 @@ def parser_name(parser: Parser) -> str:
 class TextBlocks:
     """Texts with references, parsed once for all models, with labels of the oracle `rouge12-f`."""
 
-    def __init__(self, pairs: Sequence[Pair], parser: Callable[[], Parser], policy: Policy) -> None:
+    def __init__(
+        self, pairs: Sequence[Pair], parser: Callable[[], Parser], policy: Policy, *, parsed: bool = True
+    ) -> None:
         """Take texts with references; the policy gives the unit of the labels and, if it limits units, their number.
 
-        Trained models with another parser encode the texts themselves.
+        Trained models with another parser encode the texts themselves. Unless `parsed`, documents have neither units
+        nor labels.
         """
-        self.pairs, self.parser, self.policy = pairs, parser, policy
+        self.pairs, self.parser, self.policy, self.parsed = pairs, parser, policy, parsed
         self._kept: Sequence[Block] | None = None
 
     @property
     def signature(self) -> Signature:
         """The settings that scores depend on: parser, number of documents that came with their own tree, oracle."""
+        if not self.parsed:
+            return Signature.of()
         trees = given_trees(self.pairs)
         if trees != {"given_trees": len(self.pairs)}:
             trees = {"parser": parser_name(self.parser())} | trees
@@ -71,6 +76,11 @@ class TextBlocks:
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.pairs)
+
+    @property
+    def ids(self) -> list[str]:
+        """The names of the documents."""
+        return [pair.id for pair in self.pairs]
 
     def keep(self, blocks: Sequence[Block]) -> None:
         """Keep the blocks that an iteration gave for all later ones, so that no text is parsed again."""
@@ -83,6 +93,10 @@ class TextBlocks:
     def _parse(self) -> Iterator[Block]:
         unit, most = self.policy.unit, self.policy.budget.units
         for block in batches(self.pairs, BATCH):
+            if not self.parsed:
+                documents = [ParsedDocument(Document(pair.text, id=pair.id)) for pair in block]
+                yield Block(documents, [pair.references for pair in block], [np.zeros(0, dtype=np.int8) for _ in block])
+                continue
             documents = ensure_parsed(block, self.parser, keep=[unit])
             labels = [
                 oracle_labels(
@@ -131,6 +145,11 @@ class DatasetBlocks:
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.rows)
+
+    @property
+    def ids(self) -> list[str]:
+        """The names of the documents."""
+        return [name for part in self.rows.column("id") for name in part.to_pylist()]
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the documents in blocks."""

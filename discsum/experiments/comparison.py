@@ -137,12 +137,15 @@ def measure(
                 failed(pair)
             else:
                 pairs.append(pair)
-        documents = TextBlocks(pairs, parser, policy)
+        documents = TextBlocks(pairs, parser, policy, parsed=any(system.outputs is None for system in systems))
     if not documents:
         if rows.first or rows.last is not None:
             last = "the last" if rows.last is None else rows.last
             raise InputError(f"{rows.path}: expected rows between {rows.first} and {last}, found none")
         raise InputError(f"{rows.path}: expected texts with reference summaries, got none")
+    for system in systems:
+        if system.outputs is not None:
+            system.outputs.check_ids(documents.ids)
     if any(system.check for system in systems):
         with counting("checked", len(documents)) as show:
             _check(documents, systems, show)
@@ -192,7 +195,7 @@ def compare_models(
         report(done)
     results = []
     for system, found, own in zip(systems, selections, seconds, strict=True):
-        taken = own if system.summarizes else None
+        taken = own if system.outputs is None else None
         scores = rouge([one.summary.lines for one in found], references)
         signature = (scores.signature + system.signature + blocks.signature).with_(bs=SAMPLES, rs=SEED)
         results.append(ModelScores(system.name, replace(scores, signature=signature), found, taken, system.parameters))

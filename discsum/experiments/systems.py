@@ -13,9 +13,8 @@ import numpy as np
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
 from discsum.constants import ORACLE
-from discsum.data.summaries import is_summaries, read_summaries
+from discsum.data.summaries import SummaryTable, is_summaries
 from discsum.document import Document
-from discsum.errors import InputError
 from discsum.experiments.blocks import Block, parser_name
 from discsum.files import sha256
 from discsum.parsers.parsing import split_lines
@@ -64,7 +63,7 @@ class System:
         check: Raises `InputError` for documents that the system cannot summarize; None if it can summarize all.
         default_units: Its own default length in units; None for the oracle and for abstractive systems.
         selects: Whether its summaries consist of units, which are compared with the oracle's labels.
-        summarizes: Whether it writes its summaries when it is measured, so that it has a speed.
+        outputs: The summaries that another program wrote; None for systems that summarize when they are measured.
     """
 
     name: str
@@ -74,7 +73,7 @@ class System:
     check: Callable[[Sequence[Document]], object] | None = None
     default_units: int | None = None
     selects: bool = True
-    summarizes: bool = True
+    outputs: SummaryTable | None = None
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
@@ -132,31 +131,21 @@ def abstractive_system(
     return System(name, signature, summaries, parameters, check, selects=False)
 
 
-def written_system(name: str, parser: Callable[[], Parser]) -> System:
-    """Return the summaries in a table, see `read_summaries`, as a system.
+def output_system(name: str, parser: Callable[[], Parser]) -> System:
+    """Return the summaries of another program, in a `SummaryTable`, as a system.
 
-    The parser splits those with a single line into sentences.
-
-    Raises:
-        InputError: The errors of `read_summaries`.
+    The parser splits them into sentences if they have one line each. Raises the errors of `SummaryTable.read`.
     """
-    written = read_summaries(Path(name))
-
-    def check(documents: Sequence[Document]) -> None:
-        missing = [one.id for one in documents if one.id not in written]
-        if missing:
-            raise InputError(f"{name}: expected a summary of every text, found none with the id {missing[0]}")
+    table = SummaryTable.read(Path(name))
 
     def summaries(block: Block) -> list[SystemSummary]:
-        own = [written[item.document.id] for item in block.documents]
-        bare = [one.text for one in own if not one.is_split]
-        split = iter(split_lines(bare, parser()) if bare else ())
-        return [SystemSummary(one.text if one.is_split else next(split), len(one.text.split()), None) for one in own]
+        texts = [table.texts[item.document.id] for item in block.documents]
+        lines = texts if table.is_split else split_lines(texts, parser())
+        return [SystemSummary(own, len(text.split()), None) for own, text in zip(lines, texts, strict=True)]
 
-    whole = all(one.is_split for one in written.values())
-    settings = {} if whole else {"summary_sentences": parser_name(parser())}
+    settings = {} if table.is_split else {"summary_sentences": parser_name(parser())}
     signature = Signature.of(summaries=sha256(Path(name))[:8], **settings)
-    return System(name, signature, summaries, check=check, selects=False, summarizes=False)
+    return System(name, signature, summaries, selects=False, outputs=table)
 
 
 def load_system(
@@ -186,7 +175,7 @@ def load_system(
     if name == ORACLE:
         return oracle_system(policy.unit)
     if is_summaries(name):
-        return written_system(name, parser)
+        return output_system(name, parser)
     if is_sequence_to_sequence(name):
         from discsum.abstractive.summarizer import AbstractiveSummarizer
 

@@ -30,7 +30,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean difference between two systems with its bootstrap interval and two-sided p-value."""
+    """The difference between two systems with its bootstrap interval and two-sided p-value."""
 
     difference: float
     low: float
@@ -123,11 +123,14 @@ def paired_bootstrap_f1(
         seed: Seed of the draws.
 
     Raises:
-        InputError: Counts of different shapes, no documents, or an option out of range.
+        InputError: Counts of different shapes, or with different counts in gold; no documents, or an option out of
+            range.
     """
     first, second = np.asarray(system, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 2 or first.shape[1] != 3:
         raise InputError(f"expected three counts for each of the same documents, got {first.shape} and {second.shape}")
+    if (first[:, 0] != second[:, 0]).any():
+        raise InputError("expected counts of the same gold units, got different ones")
     for counts in (first, second):
         _check(counts.sum(axis=1), confidence, samples)
     difference = float(_f1(first.sum(axis=0)) - _f1(second.sum(axis=0)))

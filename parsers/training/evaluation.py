@@ -53,7 +53,7 @@ class ParserScores:
         """Return the differences to another parser's scores of the same documents, by scores and figure (only F1).
 
         Raises:
-            InputError: Scores that were measured in another way, or on other documents.
+            InputError: Scores that were measured in another way, or on documents with other gold units.
         """
         found: dict[str, dict[str, Comparison]] = {}
         for name, scores in vars(self).items():

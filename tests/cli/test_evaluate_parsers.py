@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import pytest
 import tiny
 
 
@@ -55,6 +56,21 @@ def test_parsers_are_compared(discsum, treebank, parser_folder, tmp_path):
         tiny.make_parser(seed=seed).save_pretrained(name)
     command = ("evaluate", parser_folder, *names, treebank, "--split", "train")
     shown = discsum(*command).out
+    found = json.loads(discsum(*command, "--format", "json").out)["models"]
+    differences = []
+    for one in found[1:]:
+        (pair,) = one["against"]
+        assert pair.pop("model") == str(parser_folder) and pair.pop("signature")
+        differences += [
+            (float(value["difference"]), float(one[name][figure] - found[0][name][figure]))
+            for name, row in pair.items()
+            for figure, value in row.items()
+        ]
+    assert any(shown for shown, _ in differences)
+    assert [shown for shown, _ in differences] == pytest.approx([expected for _, expected in differences])
+    assert found[0]["warnings"] == [
+        "intervals and p-values are too small: a bootstrap needs 20 documents or more, got 2"
+    ]
     for name in names:
         assert f"\n{name} - {parser_folder}, F1 and p-value of the paired bootstrap\nEDU starts, raw text " in shown
     assert shown.count("too small: a bootstrap needs 20 documents or more, got 2") == 2

@@ -5,6 +5,8 @@ import json
 import pytest
 import tiny
 
+from discsum.metrics.rouge import rouge
+
 ROWS = [
     {"id": "a", "text": tiny.ARTICLE, "summary": "The mill broke."},
     {"text": "The river rose. The mill stopped. Rain came.", "summary": "The mill stopped."},
@@ -26,7 +28,7 @@ def test_scores_of_lines_and_lists(evaluate, tmp_path):
     mine = [
         {"id": "news-2", "summary": ["The mill stopped.", "It rained."]},
         {"id": "a", "summary": "The mill broke.\nNobody came."},
-        {"id": "of another text", "summary": ""},
+        {"id": "of another text", "summary": "Rain."},
     ]
     result = evaluate(mine, "--format", "json", "-o", tmp_path / "scores.jsonl")
     assert (result.code, result.err) == (0, "")
@@ -41,16 +43,81 @@ def test_scores_of_lines_and_lists(evaluate, tmp_path):
     assert [(one["id"], one["words"]) for one in lines[2:]] == [("a", 5), ("news-2", 5)]
 
 
-def test_single_lines_are_split_by_the_parser(evaluate):
-    result = evaluate([{"id": "a", "summary": "The mill broke. It rained."}, {"id": "news-2", "summary": "Rain came."}])
+def test_single_lines_are_split_by_the_parser(evaluate, monkeypatch):
+    mine = [{"id": "a", "summary": "The mill broke. It rained."}, {"id": "news-2", "summary": "Rain came."}]
+    split = [text.replace(". ", ".\n") for text in (mine[0]["summary"], mine[1]["summary"])]
+    seen = []
+
+    def lines(texts, parser):
+        seen.extend(texts)
+        return [split[[row["summary"] for row in mine].index(text)] for text in texts]
+
+    monkeypatch.setattr("discsum.experiments.systems.split_lines", lines)
+    result = evaluate(mine, "--format", "json", models=())
+    assert (result.code, result.err, {*seen}) == (0, "", {row["summary"] for row in mine})
+    (found,) = json.loads(result.out)["models"]
+    assert "|summary-sentences:tiny-chart@" in found["signature"]
+    expected = rouge(split, [(row["summary"],) for row in ROWS]).mean
+    assert found["rougeLsum"]["mean"] == pytest.approx(100 * expected["rougeLsum"])
+
+
+def test_a_file_alone_needs_no_parser(evaluate, monkeypatch):
+    def none(*_):
+        raise AssertionError("no parser is needed")
+
+    monkeypatch.setattr("discsum.parsers.loading.load_parser", none)
+    result = evaluate([{"id": name, "summary": ["Rain came."]} for name in ("a", "news-2")], models=())
     assert result.code == 0
-    assert "|summary-sentences:tiny-chart@" in result.out
+    assert "parser:" not in result.out and "oracle" not in result.out.split("signature")[1]
+
+
+def test_the_output_never_replaces_summaries(evaluate, tmp_path):
+    mine = tmp_path / "mine.jsonl"
+    result = evaluate([{"id": name, "summary": "Rain."} for name in ("a", "news-2")], "-o", mine)
+    assert result.code == 1
+    assert "mine.jsonl: expected" in result.err
+    assert json.loads(mine.read_text().splitlines()[0]) == {"id": "a", "summary": "Rain."}
+
+
+def test_texts_with_the_same_id(evaluate, monkeypatch):
+    monkeypatch.setitem(ROWS[1], "id", "a")
+    result = evaluate([{"id": "a", "summary": "Rain."}])
+    assert (result.code, "expected texts with different ids, got several named a" in result.err) == (1, True)
+
+
+def test_empty_summaries_are_counted(evaluate):
+    result = evaluate([{"id": "a", "summary": ""}, {"id": "news-2", "summary": "Rain.\nIt fell."}])
+    assert (result.code, "mine.jsonl: 1 of 2 summaries are empty" in result.err) == (0, True)
+
+
+def test_on_a_dataset_folder(discsum, parser_folder, tmp_path):
+    news, mine = tmp_path / "news.jsonl", tmp_path / "mine.jsonl"
+    news.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    mine.write_text("".join(json.dumps({"id": name, "summary": ["Rain."]}) + "\n" for name in ("news-2", "a")))
+    assert discsum("preprocess", news, tmp_path / "set", "--parser", parser_folder).code == 0
+    result = discsum("evaluate", mine, "lead", tmp_path / "set")
+    assert (result.code, f"lead - {mine}" in result.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.csv", "none.csv: expected a table of summaries on this machine, found no such file"),
+        ("mine.txt", "mine.txt: expected a table (.jsonl, .jsonl.gz, .csv, .tsv, .parquet) with the columns id and"),
+    ],
+)
+def test_files_that_are_no_tables(discsum, parser_folder, tmp_path, name, message):
+    (tmp_path / "news.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
+    (tmp_path / "mine.txt").write_text("Rain.")
+    result = discsum("evaluate", tmp_path / name, tmp_path / "news.jsonl", "--parser", parser_folder)
+    assert (result.code, message in result.err) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"id": "a", "summary": "Rain."}], "expected a summary of every text, found none with the id news-2"),
+        ([{"id": "a", "summary": "Rain."}], "expected a summary of every text, found none for 1 of 2, such as news-2"),
+        ([{"id": None, "summary": "Rain."}], "mine.jsonl:1: expected the id of a text, got None"),
         ([{"id": "a", "text": "Rain."}], "mine.jsonl:1: expected a column summary, got the columns id, text; rename"),
         ([{"id": "a", "summary": 3}], "mine.jsonl:1: expected a summary or a list of its sentences, got 3"),
         ([{"id": "a", "summary": "Rain."}] * 2, "mine.jsonl:2: expected one summary for each text, got a second one"),
@@ -63,6 +130,6 @@ def test_tables_that_cannot_be_used(evaluate, rows, message):
 
 
 def test_options_of_models_are_wrong_usage(evaluate):
-    for option in ("--beams", "--units"):
-        result = evaluate([{"id": "a", "summary": "Rain."}], option, 2, models=())
-        assert (result.code, f"{option} cannot be used with files of summaries" in result.err) == (2, True)
+    for option in (["--beams", 2], ["--units", 2], ["--block-trigrams"]):
+        result = evaluate([{"id": "a", "summary": "Rain."}], *option, models=())
+        assert (result.code, f"{option[0]} cannot be used with files of summaries" in result.err) == (2, True)

@@ -117,6 +117,11 @@ def test_lengths_in_words(evaluate, tmp_path, length, signed):
     assert 4 <= lead["words"] <= 9 < len(text.split())
 
 
+def test_the_oracle_has_no_limit_in_words(evaluate):
+    for length, told in ((["--words", 9], True), (["--units", 1], False)):
+        assert ("oracle: measured at its own length: it has no limit in words" in evaluate(ROWS, *length).err) is told
+
+
 def test_a_budget_in_words_that_no_sentence_fits(evaluate):
     result = evaluate(ROWS, "--words", 1)
     assert result.code == 0

@@ -152,3 +152,5 @@ def test_f1_of_documents_without_units():
     assert paired_bootstrap_f1(nothing, nothing).difference == 0
     with pytest.raises(InputError, match=r"expected three counts for each of the same documents, got \(3, 3\) and \(2"):
         paired_bootstrap_f1(nothing, nothing[:2])
+    with pytest.raises(InputError, match="expected counts of the same gold units, got different ones"):
+        paired_bootstrap_f1(nothing, np.ones((3, 3)))
