@@ -22,7 +22,7 @@ SETTINGS = tuple(_TABLE.settings)
 LEAD = {its.table: dict(zip(METRICS, its.lead, strict=True)) for its in _TABLE.units.values()}
 ORACLE = {its.table: dict(zip(METRICS, its.oracle, strict=True)) for its in _TABLE.units.values()}
 # Fields that each row sets itself, so the low-resource recipes do not change them.
-OWN = ("name", "synthesizer")
+OWN = ("name", "synthesizer.head")
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,15 @@ def low_resource_fields(table: int) -> list[str]:
         InputError: A table other than 2 and 3.
     """
     unit = _unit_of(table)
-    usual, scarce = read_recipe(f"xiao2020/{unit}"), read_recipe(f"xiao2020/{unit}-low-resource")
+    usual, scarce = (_flat(read_recipe(f"xiao2020/{name}")) for name in (unit, f"{unit}-low-resource"))
     changed = {key: value for key, value in scarce.items() if key not in OWN and usual.get(key) != value}
     return [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changed.items()]
+
+
+def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return a recipe with the fields of the network as `synthesizer.NAME`."""
+    network = recipe.pop("synthesizer", {})
+    return recipe | {f"synthesizer.{key}": value for key, value in network.items()}
 
 
 def _unit_of(table: int) -> str:

@@ -68,16 +68,17 @@ def test_every_row_of_both_tables_has_a_recipe():
 
 
 @pytest.mark.parametrize(("table", "unit"), [(3, "sentence"), (2, "edu")])
-def test_the_low_resource_recipe_is_what_was_run_for_the_tables(table, unit):
-    # docs/tables.md says that docs/scores come from these settings.
+def test_the_low_resource_recipe_is_what_the_page_of_tables_describes(table, unit):
+    # docs/tables.md names what was different when docs/scores was made.
     run = {"vectors": "isolated", "sample": 1000, "steps": 240, "validate_every": 40}
-    run |= {"schedule": "cosine", "learning_rate": 5e-4, "average": 0.98, "betas": (0.9, 0.999)}
+    run |= {"schedule": "cosine", "learning_rate": 1e-3, "average": 0.98, "betas": (0.9, 0.999)}
     whole = SummarizerRecipe.from_dict(fields_of(read_recipe(f"xiao2020/{unit}-low-resource")))
     row = f"xiao2020/{unit}-default-c_tree_nuc"
     changed = SummarizerRecipe.from_dict(fields_of(read_recipe(row, low_resource_fields(table))))
     assert changed == whole
     assert {name: getattr(whole, name) for name in run} == run
-    assert len(low_resource_fields(table)) == len(run)
+    assert not whole.synthesizer.scaled
+    assert len(low_resource_fields(table)) == len(run) + 1
     assert read_recipe(row, [*low_resource_fields(table), "steps=3"])["steps"] == 3
     with pytest.raises(InputError, match="--table: expected 2 or 3, got 4"):
         low_resource_fields(4)
