@@ -228,7 +228,7 @@ def evaluate(
     with as_usage():
         policy = _policy(unit, {"units": units, "words": words, "ratio": ratio}, **rules)
     check_names(extractive, policy, parser, selector)
-    check_files(source, written, first, last, output)
+    check_files(source, first, last, output, written)
     run = Run()
     with loading("the models"):
         from discsum.experiments.comparison import MeasuredRows, measure

@@ -83,7 +83,9 @@ def check_names(models: Sequence[str], policy: Policy, parser: str, selector: st
                 baseline(model).complete(policy)
 
 
-def check_files(source: PairSource, written: Collection[str], first: int, last: int | None, output: str | None) -> None:
+def check_files(
+    source: PairSource, first: int, last: int | None, output: str | None, written: Collection[str] = ()
+) -> None:
     """Check that the output can be written, that a table has the columns, and that none is named for a folder.
 
     `written` are tables of summaries, which the output must not replace.
