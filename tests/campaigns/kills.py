@@ -39,7 +39,7 @@ from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
 
 # What runs import late. Imported once here, because every run is a fork of this process.
-LATE = ("accelerate", "nltk.stem.porter", "pyarrow.parquet", "rouge_score_rs", "torch.utils.tensorboard")
+LATE = ("accelerate", "pyarrow.parquet", "rouge_score_rs", "torch.utils.tensorboard")
 
 
 def silent(line: str) -> None:
