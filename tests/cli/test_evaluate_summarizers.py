@@ -106,28 +106,6 @@ def test_wrong_usage(evaluate, options, message):
     assert message in result.err
 
 
-@pytest.mark.parametrize(("length", "signed"), [(["--words", 9], "words:9"), (["--ratio", 0.5], "ratio:0.5")])
-def test_lengths_in_words(evaluate, tmp_path, length, signed):
-    scores = tmp_path / "scores.jsonl"
-    text = "The fair was closed, and the mill stood still. It rained. Nobody came at all, although it was free."
-    rows = [{"id": "a", "text": text, "summary": "The mill stood still."}]
-    result = evaluate(rows, *length, "--signature", "-o", scores)
-    assert (result.code, f"|{signed}|" in result.out, "measured with" in result.err) == (0, True, False)
-    lead = json.loads(scores.read_text().splitlines()[0])
-    assert 4 <= lead["words"] <= 9 < len(text.split())
-
-
-def test_the_oracle_has_no_limit_in_words(evaluate):
-    for length, told in ((["--words", 9], True), (["--units", 1], False)):
-        assert ("oracle: measured at its own length: it has no limit in words" in evaluate(ROWS, *length).err) is told
-
-
-def test_a_budget_in_words_that_no_sentence_fits(evaluate):
-    result = evaluate(ROWS, "--words", 1)
-    assert result.code == 0
-    assert "expected a summary of at most 1 words, got" in result.err
-
-
 def test_penalties_without_an_extractive_model(evaluate, bart_folder):
     result = evaluate(ROWS, "--redundancy", 1, models=(bart_folder,))
     assert (result.code, result.out) == (2, "")
