@@ -262,17 +262,15 @@ def evaluate(
 
 
 def _note_systems(systems: Sequence[System], policy: Policy, *, given: bool) -> None:
-    """Report on standard error systems that are measured at another length than a user may expect, or are empty.
+    """Report on standard error systems that are measured at another length than a user may expect.
 
-    These are models whose own default length is not that of the evaluation, unless a length was `given`, the oracle
-    with a limit in words, and tables with empty summaries.
+    These are models whose own default length is not that of the evaluation, unless a length was `given`, and the oracle
+    with a limit in words.
     """
     length = policy.budget.units
     for system in systems:
         if length is None and system.name == ORACLE:
             say(f"discsum: {ORACLE}: measured at its own length: it has no limit in words")
-        if system.outputs is not None and (empty := sum(not text for text in system.outputs.texts.values())):
-            say(f"discsum: {system.name}: {empty} of {len(system.outputs.texts)} summaries are empty")
         if not given and system.default_units not in (None, length):
             say(
                 f"discsum: {system.name}: measured with {length} units like all models; its own length is "

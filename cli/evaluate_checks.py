@@ -17,7 +17,7 @@ from discsum.data.storage import location
 from discsum.data.summaries import COLUMNS
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
-from discsum.persistence import read_config
+from discsum.persistence import read_config, shipped
 
 if TYPE_CHECKING:
     from discsum.data.pairs import PairSource
@@ -33,12 +33,12 @@ def check_kinds(context: typer.Context, extractive: Collection[str], generated: 
     from discsum.selection import PENALTIES
 
     if not generated:
-        listed = "extractive models" if extractive else "files of summaries"
+        listed = "extractive models" if extractive else "tables of summaries"
         check_unused(context, context.params.keys() - {*OF_GENERATION}, f"with {listed}")
     if not extractive:
         of_selection = {*PENALTIES, "unit", "units", "words", "ratio", "layout"}
         of_selection |= set() if generated else {"block_trigrams"}
-        listed = "sequence-to-sequence models" if generated else "files of summaries"
+        listed = "sequence-to-sequence models" if generated else "tables of summaries"
         check_unused(context, context.params.keys() - of_selection, f"with {listed}")
 
 
@@ -53,7 +53,7 @@ def check_against(against: Sequence[str] | None, models: Sequence[str]) -> None:
 def check_parser(context: typer.Context, data: str, split: Collection[str]) -> None:
     """Raise `BadParameter` for a parser that nothing uses: documents of a dataset folder are parsed.
 
-    `split` are the systems whose summaries it splits into sentences.
+    `split` are the systems whose summaries it may split into sentences.
     """
     if not split and is_dataset_folder(location(data)):
         check_unused(context, context.params.keys() - {"parser"}, "with a dataset folder, whose documents are parsed")
@@ -69,9 +69,10 @@ def check_names(models: Sequence[str], policy: Policy, parser: str, selector: st
         check_name(selector)
     read_config(parser, PARSER_KIND)
     for model in models:
-        if model.lower().endswith(TABLES) and not Path(model).exists():
+        named = model in (ORACLE, *BASELINES, *shipped())
+        if not named and model.lower().endswith(TABLES) and not Path(model).exists():
             raise InputError(f"{model}: expected a table of summaries on this machine, found no such file")
-        if Path(model).is_file():
+        if not named and Path(model).is_file():
             raise InputError(
                 f"{model}: expected a table ({', '.join(TABLES)}) with the columns {' and '.join(COLUMNS)}, or a "
                 "model's folder, got another file"

@@ -136,7 +136,10 @@ def _heading(text: str, style: str) -> str:
 def _entry(other: Measured, found: Comparisons) -> dict[str, Any]:
     """Return a comparison as JSON."""
     differences = {
-        name: {figure: {"difference": one.difference, "p": one.p_value} for figure, one in row.items()}
+        name: {
+            figure: {"difference": one.difference, "low": one.low, "high": one.high, "p": one.p_value}
+            for figure, one in row.items()
+        }
         for name, row in found.items()
     }
     return {"model": other.model, **differences, "signature": _signature(found)}
@@ -163,8 +166,8 @@ def _print_differences(pairs: Sequence[tuple[Measured, Measured, Comparisons]], 
             name: {figure: f"{pair.difference:+.1f} {p_value(pair.p_value)}" for figure, pair in row.items()}
             for name, row in found.items()
         }
-        typer.echo(_heading(f"{one.model} - {other.model}, F1 and p-value of the paired bootstrap", style))
-        _print_rows(rows, {}, style, 11)
+        typer.echo(_heading(f"{one.model} - {other.model}, difference in F1 with p-value (paired bootstrap)", style))
+        _print_rows(rows, {}, style, 13)
         typer.echo(f"    {_signature(found)}" if style == "table" else f"- `{_signature(found)}`\n")
         for warning in few_documents(len(one.documents)):
             typer.echo(warning if style == "table" else f"{warning}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from discsum.data.failures import Failure
 from discsum.data.slices import ENCODING
 from discsum.data.storage import is_url
 from discsum.data.tables import TABLES, find_column, read_rows
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 COLUMNS = ("id", "summary")
+_MEANING = {"id": "names of the texts", "summary": "summaries"}
 
 
 def is_summaries(name: str) -> bool:
@@ -29,12 +31,12 @@ class SummaryTable:
     Attributes:
         path: The table.
         texts: The summaries by the `id` of their text; no line is empty.
-        is_split: Whether each line is a sentence: a summary is a list of sentences, or has several lines.
+        whole: Ids of those that are to be split into sentences: they have a single line, and are no list of sentences.
     """
 
     path: Path
     texts: dict[str, str]
-    is_split: bool
+    whole: frozenset[str]
 
     @classmethod
     def read(cls, path: Path) -> SummaryTable:
@@ -45,7 +47,7 @@ class SummaryTable:
                 twice; the message has file and line.
         """
         texts: dict[str, str] = {}
-        is_split = False
+        whole = set[str]()
         for source, row in read_rows(path, ENCODING):
             if isinstance(row, Failure):
                 raise InputError(f"{row.source}: {row.reason}")
@@ -55,12 +57,13 @@ class SummaryTable:
                 raise InputError(f"{source}: {error}") from error
             if name in texts:
                 raise InputError(f"{source}: expected one summary for each text, got a second one for {name}")
-            is_split |= len(lines) > 1 or not isinstance(row["summary"], str)
+            if len(lines) == 1 and isinstance(row["summary"], str):
+                whole.add(name)
             texts[name] = "\n".join(lines)
-        return cls(path, texts, is_split)
+        return cls(path, texts, frozenset(whole))
 
     def check_ids(self, ids: Sequence[str]) -> None:
-        """Check that each text has a summary of its own.
+        """Check that each text has a summary of its own, and warn about empty ones.
 
         Raises:
             InputError: Texts without a summary, or with the same id.
@@ -68,18 +71,20 @@ class SummaryTable:
         if missing := [name for name in ids if name not in self.texts]:
             raise InputError(
                 f"{self.path}: expected a summary of every text, found none for {len(missing)} of {len(ids)}, such as "
-                f"{missing[0]}; texts without an id are named after their table and row, such as news-1"
+                f"{missing[0]}; a text without an id is named TABLE-ROW"
             )
         if twice := [name for name, times in Counter(ids).items() if times > 1]:
             raise InputError(f"{self.path}: expected texts with different ids, got several named {twice[0]}")
+        if empty := sum(not self.texts[name] for name in ids):
+            warnings.warn(f"{self.path}: {empty} of {len(ids)} summaries are empty", InputWarning, stacklevel=2)
 
 
 def _row(row: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the id of a row and the lines of its summary, without empty ones."""
-    name, summary = (row[find_column(row, [column], "rename its column")] for column in COLUMNS)
+    name, summary = (row[find_column(row, [column], f"rename the one of the {_MEANING[column]}")] for column in COLUMNS)
     if name in (None, ""):
         raise InputError(f"expected the id of a text, got {name!r}")
-    lines = summary.splitlines() if isinstance(summary, str) else summary
+    lines = summary.replace("\r", "\n").split("\n") if isinstance(summary, str) else summary
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise InputError(f"expected a summary or a list of its sentences, got {summary!r:.40}")
     return str(name), [" ".join(line.split()) for line in lines if line.strip()]

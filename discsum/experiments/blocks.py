@@ -66,8 +66,6 @@ class TextBlocks:
     @property
     def signature(self) -> Signature:
         """The settings that scores depend on: parser, number of documents that came with their own tree, oracle."""
-        if not self.parsed:
-            return Signature.of()
         trees = given_trees(self.pairs)
         if trees != {"given_trees": len(self.pairs)}:
             trees = {"parser": parser_name(self.parser())} | trees

@@ -197,7 +197,10 @@ def compare_models(
     for system, found, own in zip(systems, selections, seconds, strict=True):
         taken = own if system.outputs is None else None
         scores = rouge([one.summary.lines for one in found], references)
-        signature = (scores.signature + system.signature + blocks.signature).with_(bs=SAMPLES, rs=SEED)
+        signature = scores.signature + system.signature
+        if system.outputs is None:
+            signature += blocks.signature
+        signature = signature.with_(bs=SAMPLES, rs=SEED)
         results.append(ModelScores(system.name, replace(scores, signature=signature), found, taken, system.parameters))
     return results
 

@@ -134,16 +134,18 @@ def abstractive_system(
 def output_system(name: str, parser: Callable[[], Parser]) -> System:
     """Return the summaries of another program, in a `SummaryTable`, as a system.
 
-    The parser splits them into sentences if they have one line each. Raises the errors of `SummaryTable.read`.
+    The parser splits those with a single line into sentences. Raises the errors of `SummaryTable.read`.
     """
     table = SummaryTable.read(Path(name))
 
     def summaries(block: Block) -> list[SystemSummary]:
-        texts = [table.texts[item.document.id] for item in block.documents]
-        lines = texts if table.is_split else split_lines(texts, parser())
-        return [SystemSummary(own, len(text.split()), None) for own, text in zip(lines, texts, strict=True)]
+        names = [item.document.id for item in block.documents]
+        lines = {name: table.texts[name] for name in names}
+        if whole := [name for name in names if name in table.whole]:
+            lines |= zip(whole, split_lines([lines[name] for name in whole], parser()), strict=True)
+        return [SystemSummary(lines[name], len(table.texts[name].split()), None) for name in names]
 
-    settings = {} if table.is_split else {"summary_sentences": parser_name(parser())}
+    settings = {"summary_sentences": parser_name(parser())} if table.whole else {}
     signature = Signature.of(summaries=sha256(Path(name))[:8], **settings)
     return System(name, signature, summaries, selects=False, outputs=table)
 

@@ -13,8 +13,8 @@ from discsum.metrics.rouge_words import stemmed_words
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
 # Text pairs that cover several lines, stems, repeated words, digits, non-ASCII letters, no common word, and no word.
-# Each has rouge-score's counts for each of `METRICS`: n-grams (or words of common subsequences) in both, in the first
-# text, and in the second. They are constants because rouge-score imports all of NLTK, which takes a second or more.
+# Each has the counts of rouge-score 0.1.2 for each of `METRICS`: n-grams (or words of common subsequences) in both, in
+# the first text, and in the second. They are constants because rouge-score imports all of NLTK, which takes a second.
 _PROBES = (
     (
         ("The ferries stopped running.\nIce covered the harbour.", "Ice stopped the ferry.\nThe harbour is iced over."),

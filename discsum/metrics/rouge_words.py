@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
+from typing import Any
 
 _WORDS = re.compile("[a-z0-9]+")
 _CACHED_WORDS = 1 << 17
@@ -52,12 +53,14 @@ def _stemmer() -> Callable[[str], str]:
 
     Importing NLTK takes a second or more.
     """
-    with suppress(ImportError):
-        from rouge_score_rs.tokenizers import DefaultTokenizer
+    # Another version may have other names or arguments.
+    with suppress(ImportError, AttributeError, TypeError):
+        from rouge_score_rs import tokenizers
 
-        tokenize = DefaultTokenizer(use_stemmer=True).tokenize
+        module: Any = tokenizers
+        tokenize = module.DefaultTokenizer(use_stemmer=True).tokenize
         if tokenize(" ".join(_PROBES)) == [*_PROBES.values()]:
-            return lambda word: str(tokenize(word)[0])
+            return lambda word: str((tokenize(word) or [word])[0])
     from nltk.stem.porter import PorterStemmer
 
     nltk_stem: Callable[[str], str] = PorterStemmer().stem

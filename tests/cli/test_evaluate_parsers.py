@@ -72,11 +72,14 @@ def test_parsers_are_compared(discsum, treebank, parser_folder, tmp_path):
         "intervals and p-values are too small: a bootstrap needs 20 documents or more, got 2"
     ]
     for name in names:
-        assert f"\n{name} - {parser_folder}, F1 and p-value of the paired bootstrap\nEDU starts, raw text " in shown
+        assert (
+            f"\n{name} - {parser_folder}, difference in F1 with p-value (paired bootstrap)\nEDU starts, raw text "
+            in shown
+        )
     assert shown.count("too small: a bootstrap needs 20 documents or more, got 2") == 2
     result = discsum(*command, "--against", names[1], "--format", "markdown")
     assert result.code == 0
-    assert f"{parser_folder} - {names[1]}, F1" in result.out and f"{names[1]} - " not in result.out
+    assert f"{parser_folder} - {names[1]}, difference" in result.out and f"{names[1]} - " not in result.out
     result = discsum(*command, "--against", "discsum-gum")
     assert (result.code, "--against" in result.err, "got discsum-gum" in result.err) == (2, True, True)
 
@@ -108,6 +111,8 @@ def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, t
         "sentences": ["f1"],
         **{key: ["span", "nuclearity", "relation", "full"] for key in ("gold", "raw_start", "raw_end")},
     }
-    assert all(one == {"difference": 0, "p": 1} for row in difference.values() for one in row.values())
+    assert all(
+        one == {"difference": 0, "low": 0, "high": 0, "p": 1} for row in difference.values() for one in row.values()
+    )
     assert first == second
     assert (found["data"], found["split"]) == (str(treebank), "dev")

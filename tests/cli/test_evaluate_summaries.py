@@ -28,7 +28,7 @@ def test_scores_of_lines_and_lists(evaluate, tmp_path):
     mine = [
         {"id": "news-2", "summary": ["The mill stopped.", "It rained."]},
         {"id": "a", "summary": "The mill broke.\nNobody came."},
-        {"id": "of another text", "summary": "Rain."},
+        {"id": "of another text", "summary": ["Rain."]},
     ]
     result = evaluate(mine, "--format", "json", "-o", tmp_path / "scores.jsonl")
     assert (result.code, result.err) == (0, "")
@@ -69,6 +69,16 @@ def test_a_file_alone_needs_no_parser(evaluate, monkeypatch):
     result = evaluate([{"id": name, "summary": ["Rain came."]} for name in ("a", "news-2")], models=())
     assert result.code == 0
     assert "parser:" not in result.out and "oracle" not in result.out.split("signature")[1]
+
+
+def test_a_file_named_like_a_model(evaluate, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lead").write_text("A file of the user's.")
+    result = evaluate([{"id": name, "summary": ["Rain came."]} for name in ("a", "news-2")], "--signature")
+    assert result.code == 0
+    # What lead depends on is not in the signature of the table.
+    own = next(line for line in result.out.splitlines() if "|summaries:" in line)
+    assert "parser:" not in own and "oracle" not in own
 
 
 def test_the_output_never_replaces_summaries(evaluate, tmp_path):
@@ -118,7 +128,10 @@ def test_files_that_are_no_tables(discsum, parser_folder, tmp_path, name, messag
     [
         ([{"id": "a", "summary": "Rain."}], "expected a summary of every text, found none for 1 of 2, such as news-2"),
         ([{"id": None, "summary": "Rain."}], "mine.jsonl:1: expected the id of a text, got None"),
-        ([{"id": "a", "text": "Rain."}], "mine.jsonl:1: expected a column summary, got the columns id, text; rename"),
+        (
+            [{"id": "a", "text": "Rain."}],
+            "mine.jsonl:1: expected a column summary, got the columns id, text; rename",
+        ),
         ([{"id": "a", "summary": 3}], "mine.jsonl:1: expected a summary or a list of its sentences, got 3"),
         ([{"id": "a", "summary": "Rain."}] * 2, "mine.jsonl:2: expected one summary for each text, got a second one"),
         (["Rain."], "mine.jsonl:1: expected"),
@@ -132,4 +145,4 @@ def test_tables_that_cannot_be_used(evaluate, rows, message):
 def test_options_of_models_are_wrong_usage(evaluate):
     for option in (["--beams", 2], ["--units", 2], ["--block-trigrams"]):
         result = evaluate([{"id": "a", "summary": "Rain."}], *option, models=())
-        assert (result.code, f"{option[0]} cannot be used with files of summaries" in result.err) == (2, True)
+        assert (result.code, f"{option[0]} cannot be used with tables of summaries" in result.err) == (2, True)
