@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from discsum.metrics.significance import Comparison
     from discsum.parsers.training.evaluation import ParserScores
 
-
-# How figures are called in output: scores, and the figures of each.
+# Printed names of the attributes of `ParserScores`, and of the figures of each.
 SCORES = {
     "edus": "EDU starts, raw text",
     "sentences": "sentence starts, raw text",
@@ -42,9 +41,7 @@ FIGURES = {
     "relation": "R",
     "full": "F",
 }
-
-
-# `ParserScores.compared`.
+# What `ParserScores.compared` returns: by name in `SCORES`, then in `FIGURES`.
 Comparisons = dict[str, dict[str, "Comparison"]]
 
 

@@ -16,7 +16,7 @@ from discsum.data.tables import TABLES, find_column, read_rows
 from discsum.errors import InputError, InputWarning
 
 COLUMNS = ("id", "summary")
-_MEANING = {"id": "names of the texts", "summary": "summaries"}
+_MEANING = {"id": "the names of the texts", "summary": "the summaries"}
 
 
 def is_summaries(name: str) -> bool:
@@ -81,7 +81,7 @@ class SummaryTable:
 
 def _row(row: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the id of a row and the lines of its summary, without empty ones."""
-    name, summary = (row[find_column(row, [column], f"rename the one of the {_MEANING[column]}")] for column in COLUMNS)
+    name, summary = (row[find_column(row, [column], f"rename the column of {_MEANING[column]}")] for column in COLUMNS)
     if name in (None, ""):
         raise InputError(f"expected the id of a text, got {name!r}")
     lines = summary.replace("\r", "\n").split("\n") if isinstance(summary, str) else summary

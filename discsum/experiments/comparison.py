@@ -48,7 +48,7 @@ class ModelScores:
     Attributes:
         rouge: ROUGE of every document; the signature has all settings that it depends on.
         selections: The summary of each document.
-        seconds: Time of summarizing, without parsing; None for a file of summaries. It includes encoding only if
+        seconds: Time of summarizing, without parsing; None for a table of summaries. It includes encoding only if
             vectors are neither cached nor the parser's.
         parameters: Number of trained parameters, without frozen encoder layers; None for an untrained model.
     """

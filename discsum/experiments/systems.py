@@ -1,4 +1,4 @@
-"""Systems to compare: a unit scorer with its policy, the oracle, an abstractive model, or a file of summaries."""
+"""Systems to compare: a unit scorer with its policy, the oracle, an abstractive model, or a table of summaries."""
 
 from __future__ import annotations
 
