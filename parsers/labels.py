@@ -141,8 +141,9 @@ class LabelScorer(nn.Module):
         states, openings, edges = edus.states, edus.openings, edus.edges
         first, last, split = nodes.T
         left_size, right_size = split - first + 1, last - split
-        left = ((totals[split + 1] - totals[first]) / left_size[:, None]).to(states.dtype)
-        right = ((totals[last + 1] - totals[split + 1]) / right_size[:, None]).to(states.dtype)
+        middle = totals[split + 1]
+        left = ((middle - totals[first]) / left_size[:, None]).to(states.dtype)
+        right = ((totals[last + 1] - middle) / right_size[:, None]).to(states.dtype)
         ends = [states[first], states[split], states[split + 1], states[last]]
         inner: Tensor = self.input(self.dropout(torch.cat([*ends, left, right], dim=-1)))
         inner = inner + self.left_size(self._bucket(left_size)) + self.right_size(self._bucket(right_size))

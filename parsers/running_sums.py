@@ -8,7 +8,7 @@ from torch import Tensor
 # Rows processed at once, which bounds memory.
 PIECE = 1024
 # Number of rows up to which every sum is kept.
-FEW = 4096
+FEW = 16384
 # For more rows, only every `BLOCK`-th sum is kept; those between are computed from it on request.
 BLOCK = 8
 
