@@ -22,7 +22,7 @@ from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, KEPT, STATES, Reading, collect_vectors, read
 from discsum.parsers.segmenter import split_sentences
-from discsum.parsers.subwords import Subwords, split_subwords, split_texts
+from discsum.parsers.subwords import Subwords, split_texts
 from discsum.parsers.trees import Nodes, build_trees
 from discsum.text_checks import ENGLISH, text_warnings
 from discsum.tree import RSTTree
@@ -160,14 +160,15 @@ class Parser:
 
         Args:
             texts: The texts.
-            sentences: Where sentences come from.
+            sentences: Where sentences come from; spans only if there is one text.
             edus: Known EDU spans of each text.
             ids: Names of the documents.
             keep: Names of the vectors to keep: `sentence`, `edu`, `STATES`, `SUBWORDS`.
 
         Raises:
             TypeError: A text that is not a string, or units that are not spans.
-            InputError: Units that do not tile the text, an unknown source of sentences or an unknown vector.
+            InputError: Units that do not tile the text, sentence spans for several texts, an unknown source of
+                sentences or an unknown vector.
         """
         _check_kept(keep)
         names = [name for _, name in named(texts, ids)]
@@ -192,38 +193,23 @@ class Parser:
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
         """Return the documents unchanged, with the vectors named in `keep`, as in `encode`; no tree is built."""
         _check_kept(keep)
-        readings = [
-            Reading(
-                self.network,
-                document.text,
-                split_subwords(document.text, self.tokenizer),
-                document.sentences,
-                document.edus,
-                keep,
-            )
-            for document in documents
-        ]
-        read(self.network, self.network.encoder, readings)
-        vectors = collect_vectors(self.network, readings, keep)
-        return [
-            Encoded(document, reading.words, own)
-            for document, reading, own in zip(documents, readings, vectors, strict=True)
-        ]
+        found: list[tuple[Subwords, Mapping[str, Tensor]]] = []
+        words = split_texts([document.text for document in documents], self.tokenizer)
+        begun = (
+            Reading(self.network, document.text, own, document.sentences, document.edus, keep)
+            for document, own in zip(documents, words, strict=True)
+        )
+        for readings in _grouped(begun, budget_of(self.network.device).documents):
+            read(self.network, self.network.encoder, readings)
+            vectors = collect_vectors(self.network, readings, keep)
+            found += [(reading.words, own) for reading, own in zip(readings, vectors, strict=True)]
+        return [Encoded(document, *own) for document, own in zip(documents, found, strict=True)]
 
     def _begun(
         self, texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None, keep: Collection[str]
     ) -> Iterator[Reading]:
         """Yield a reading for each text, split into subwords; nothing is encoded yet."""
-        for text in texts:
-            if not isinstance(text, str):
-                raise TypeError(f"text: expected str, got {type(text).__name__}")
-        if not isinstance(sentences, str):
-            _check_spans("sentences", f"{', '.join(SENTENCES)} or spans", sentences)
-        for own in (edus,) if isinstance(edus, str) else edus or ():
-            if own is not None:
-                _check_spans("edus", "spans, or None for the parser's EDUs", own)
-        if edus is not None and len(edus) != len(texts):
-            raise InputError(f"edus: expected spans for each of {len(texts)} texts, got {len(edus)}")
+        _check_given(texts, sentences, edus)
         together = batches(texts, budget_of(self.network.device).texts)
         split = chain.from_iterable(split_texts(some, self.tokenizer) for some in together)
         for text, words, given in zip(texts, split, edus if edus is not None else [None] * len(texts), strict=True):
@@ -293,6 +279,22 @@ def _check_kept(keep: Collection[str]) -> None:
     """Raise `InputError` for unknown names of vectors."""
     if unknown := sorted({*keep} - {*KEPT}):
         raise InputError(f"keep: expected some of {', '.join(KEPT)}, got {', '.join(map(repr, unknown))}")
+
+
+def _check_given(texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None) -> None:
+    """Raise `TypeError` or `InputError` unless there are texts, with spans for each where units are given."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"text: expected str, got {type(text).__name__}")
+    if not isinstance(sentences, str):
+        _check_spans("sentences", f"{', '.join(SENTENCES)} or spans", sentences)
+        if len(texts) > 1:
+            raise InputError(f"sentences: expected spans with one text only, got {len(texts)} texts")
+    for own in (edus,) if isinstance(edus, str) else edus or ():
+        if own is not None:
+            _check_spans("edus", "spans, or None for the parser's EDUs", own)
+    if edus is not None and len(edus) != len(texts):
+        raise InputError(f"edus: expected spans for each of {len(texts)} texts, got {len(edus)}")
 
 
 def _check_spans(name: str, expected: str, given: object) -> None:

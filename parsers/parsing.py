@@ -56,10 +56,15 @@ def ensure_parsed(
     if bare:
         texts, names = [item.text for item in bare], [item.id for item in bare]
         found = iter(parser().encode(texts, sentences=sentences, edus=_edus_of(texts, edus), ids=names, keep=keep))
+    known = [item.document.with_id(item.id) for item in items if item.document is not None]
+    with_trees = iter(_with_trees([own for own in known if own.tree is not None], parser, keep, checked))
+    rest = iter(own for own in known if own.tree is None)
     return [
         with_vectors(next(found), parser())
         if item.document is None
-        else _completed(item.document.with_id(item.id), parser, sentences, edus, keep, checked)
+        else _completed(next(rest), parser, sentences, edus, keep)
+        if item.document.tree is None
+        else next(with_trees)
         for item in items
     ]
 
@@ -105,12 +110,20 @@ def _edus_of(texts: Sequence[str], edus: str) -> list[Sequence[Span]] | None:
     return [split_sentences(text, "newline") for text in texts]
 
 
+def _with_trees(
+    documents: Sequence[Document], parser: Callable[[], Parser], keep: Collection[str], checked: bool
+) -> list[ParsedDocument]:
+    if not documents:
+        return []
+    known = [parser().with_text_warnings(document) for document in documents] if checked else documents
+    if not keep:
+        return [ParsedDocument(document) for document in known]
+    return [with_vectors(found, parser()) for found in parser().vectors(known, keep)]
+
+
 def _completed(
-    document: Document, parser: Callable[[], Parser], sentences: str, edus: str, keep: Collection[str], checked: bool
+    document: Document, parser: Callable[[], Parser], sentences: str, edus: str, keep: Collection[str]
 ) -> ParsedDocument:
-    if document.tree is not None:
-        known = parser().with_text_warnings(document) if checked else document
-        return with_vectors(parser().vectors([known], keep)[0], parser()) if keep else ParsedDocument(known)
     units = [document.edus] if document.edus else _edus_of([document.text], edus)
     given = document.sentences or sentences
     found = parser().encode([document.text], sentences=given, edus=units, ids=[document.id], keep=keep)[0]

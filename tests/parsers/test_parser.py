@@ -172,6 +172,8 @@ def test_what_cannot_be_is_refused():
         PARSER.parse("The mill broke.", sentences="newline", edus=[Span(0, 8), Span(10, 15)])
     with pytest.raises(InputError, match="edus: expected spans for each of 2 texts, got 1"):
         PARSER.encode(["Rain came.", "Rain came."], edus=[[Span(0, 10)]])
+    with pytest.raises(InputError, match="sentences: expected spans with one text only, got 2 texts"):
+        PARSER.encode(["Rain came.", "Rain came."], sentences=[Span(0, 10)])
     with pytest.raises(InputError, match="every EDU to start in a sentence"):
         PARSER.parse("The mill broke.", sentences=[Span(4, 15)], edus=[Span(0, 15)])
 

@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import pytest
 import tiny
+import torch
 
 import discsum
 from discsum.data.inputs import Item
 from discsum.document import Document, Span
+from discsum.parsers import budgets
 from discsum.parsers.loading import MOST, _loaded, load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, ensure_segmented, split_lines
+from discsum.parsers.reading import STATES
 from discsum.parsers.segmenter import split_sentences
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import default_policy
@@ -93,6 +96,29 @@ def test_texts_and_trees_in_their_order(parser, built):
     (encoded,) = ensure_parsed([items[1]], lambda: parser, keep=["edu"])
     assert encoded.vectors[parser.fingerprint].document == tree.with_id("b")
     assert len(built) == 1
+
+
+@pytest.mark.parametrize("room", [1, 10**6])
+def test_documents_with_trees_are_encoded_together(parser, monkeypatch, room):
+    trees = [
+        replace(parser.parse(text), id=str(place)) for place, text in enumerate((tiny.ARTICLE, "Rain.", "Rain fell."))
+    ]
+    bare = replace(trees[0], tree=None)
+    items = [Item(str(place), "", own.text, own) for place, own in enumerate([trees[1], bare, trees[0], trees[2]])]
+    items.insert(2, Item("text", "", "The mill broke."))
+    monkeypatch.setattr(budgets, "ON_CPU", replace(budgets.ON_CPU, documents=room))
+    calls, vectors = [], Parser.vectors
+    monkeypatch.setattr(
+        Parser, "vectors", lambda self, some, keep: calls.append(len(some)) or vectors(self, some, keep)
+    )
+    found = ensure_parsed(items, lambda: parser, keep=[STATES, "edu"])
+    assert calls == [3]
+    assert [item.document.id for item in found] == ["0", "1", "text", "2", "3"]
+    for item, given in zip(found, items, strict=True):
+        assert item.document.text == given.text
+        alone = parser.vectors([item.document], [STATES, "edu"])[0].vectors
+        for name, own in item.vectors[parser.fingerprint].vectors.items():
+            torch.testing.assert_close(own, alone[name])
 
 
 def test_lines_are_edus_of_documents_that_have_sentences_only(parser):
