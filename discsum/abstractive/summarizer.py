@@ -109,7 +109,12 @@ class AbstractiveSummarizer:
         """Maximum number of output tokens; None where the model's configuration sets no limit."""
         return self.family.target_positions
 
-    def summarize(
+    def summarize(self, document: Document, **options: Any) -> AbstractiveSummary:
+        """Generate the summary of a document; options and errors as in `summarize_many`."""
+        (summary,) = self.summarize_many([document], **options)
+        return summary
+
+    def summarize_many(
         self,
         documents: Sequence[Document],
         *,
@@ -123,8 +128,12 @@ class AbstractiveSummarizer:
         trees. `penalties` change the scores of the search. The summary of a document without text is empty.
 
         Raises:
+            TypeError: A text instead of a document.
             InputError: A document without sentences or without the tree that the model needs, or one that is too long.
         """
+        for document in documents:
+            if not isinstance(document, Document):
+                raise TypeError(f"expected a Document, got {type(document).__name__}; parse texts with discsum.parse")
         told = [document for document in documents if document.text.strip()]
         lengths = self.lengths(told, truncate=truncate, penalties=penalties, **generation)
         written = iter(self._written(told, lengths, truncate, penalties or Penalties(), generation) if told else ())
@@ -142,10 +151,10 @@ class AbstractiveSummarizer:
         penalties: Penalties | None = None,
         **generation: Any,
     ) -> list[int]:
-        """Return the number of tokens of each document, after checking documents and options for `summarize`.
+        """Return the number of tokens of each document, after checking documents and options for `summarize_many`.
 
         Raises:
-            InputError: As in `summarize`, except for missing trees.
+            InputError: As in `summarize_many`, except for missing trees.
         """
         self._check_lengths(generation)
         (penalties or Penalties()).check(self.model, generation)

@@ -121,11 +121,11 @@ def measure_encoders(
         counts = learned.tokens.tolist()
         # Warm up, because a model's first passes are slower.
         _training_speed(summarizer, batches[:1], counts[:1])
-        summarizer.summarize(documents[:1], **generation.options)
+        summarizer.summarize(documents[0], **generation.options)
         training = _training_speed(summarizer, batches, counts)
         started, written, tokens = time.perf_counter(), [], 0
         for place, document in enumerate(documents):
-            (summary,) = summarizer.summarize([document], **generation.options)
+            summary = summarizer.summarize(document, **generation.options)
             written.append(summary.text)
             # Without the start token.
             tokens += len(summary.ids) - 1

@@ -117,7 +117,7 @@ def abstractive_system(
 
     def summaries(block: Block) -> list[SystemSummary]:
         documents = [item.document for item in block.documents]
-        written = summarizer.summarize(documents, **generation.options)
+        written = summarizer.summarize_many(documents, **generation.options)
         lines = split_lines([one.text for one in written], parser())
         return [
             SystemSummary(own, len(one.text.split()), None, one.is_whole)

@@ -92,8 +92,8 @@ def test_restoring_is_learned_too(data, parser_folder, tmp_path, task):
 def test_the_model_of_a_run_is_the_one_that_was_trained(begun, small_documents):
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     options = {"num_beams": 2, "max_new_tokens": 8, "truncate": True}
-    assert [one.text for one in model.summarize(small_documents, **options)] == [
-        one.text for one in begun.task.summarizer.summarize(small_documents, **options)
+    assert [one.text for one in model.summarize_many(small_documents, **options)] == [
+        one.text for one in begun.task.summarizer.summarize_many(small_documents, **options)
     ]
 
 
@@ -292,11 +292,11 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
         trainer(data, parser_folder, tmp_path / "run", target_tokens=193, **settings)
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     with pytest.raises(InputError, match=r"max_new_tokens, .*--min-tokens\): expected at most 191, the maximum"):
-        model.summarize(small_documents, truncate=True, max_new_tokens=192)
+        model.summarize_many(small_documents, truncate=True, max_new_tokens=192)
     with pytest.raises(
         InputError, match=r"\(--min-tokens\): expected at most max_new_tokens \(--max-tokens\) 3, got 9"
     ):
-        model.summarize(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9)
+        model.summarize_many(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9)
 
 
 def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path):

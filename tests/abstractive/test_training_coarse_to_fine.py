@@ -70,8 +70,9 @@ def test_every_variant_learns_and_comes_back(network, data, parser_folder, tmp_p
     assert losses[-1] < losses[0]
     best = tmp_path / "run" / "best"
     loaded, options = AbstractiveSummarizer.from_pretrained(str(best)), {"num_beams": 2, "max_new_tokens": 8}
-    found = loaded.summarize(documents(run), **options)
-    assert [one.text for one in found] == [one.text for one in run.task.summarizer.summarize(documents(run), **options)]
+    found = loaded.summarize_many(documents(run), **options)
+    expected = run.task.summarizer.summarize_many(documents(run), **options)
+    assert [one.text for one in found] == [one.text for one in expected]
     assert loaded.family.settings()["variant"] == network["variant"]
     for one in found:
         details = one.to_json()
@@ -185,12 +186,12 @@ def test_another_choice_of_chunks_than_in_training(begun):
     folder = str(begun.folder / "best")
     options = {"num_beams": 1, "max_new_tokens": 8}
     soft = AbstractiveSummarizer.from_pretrained(folder, variant="hier")
-    found = soft.summarize(documents(begun), **options)[0].to_json()
+    found = soft.summarize(documents(begun)[0], **options).to_json()
     assert (found["variant"], found["encoded"]) == ("hier", found["chunks"])
     several = AbstractiveSummarizer.from_pretrained(folder, samples=99)
     # With more samples than chunks, all are read, weighted by their attention.
-    assert [one.text for one in several.summarize(documents(begun), **options)] == [
-        one.text for one in soft.summarize(documents(begun), **options)
+    assert [one.text for one in several.summarize_many(documents(begun), **options)] == [
+        one.text for one in soft.summarize_many(documents(begun), **options)
     ]
     for wrong, message in (
         ({"variant": "standard"}, "variant: expected c2f, which the model was trained with, got 'standard'"),

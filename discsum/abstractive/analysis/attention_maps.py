@@ -63,7 +63,7 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
         raise InputError(f"{document.id or 'document'}: expected some text, got none")
     model, tokenizer = summarizer.model, summarizer.tokenizer
     with model.sparse.using(dense_where_faster=False):
-        found = summarizer.summarize([document], **generation)[0]
+        found = summarizer.summarize(document, **generation)
         encoding, inputs = summarizer.encoded([document], truncate=found.truncated)
         # Only the eager implementation returns attention weights.
         before = model.config._attn_implementation

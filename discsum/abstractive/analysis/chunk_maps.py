@@ -64,7 +64,7 @@ def chunk_maps(summarizer: AbstractiveSummarizer, document: Document, **generati
     model, tokenizer = summarizer.model, summarizer.tokenizer
     if model.config.model_type != "coarse_to_fine":
         raise InputError(f"{summarizer.name}: expected a coarse-to-fine model, got one of {model.config.model_type}")
-    found = summarizer.summarize([document], **generation)[0]
+    found = summarizer.summarize(document, **generation)
     encoding, inputs = summarizer.encoded([document], truncate=found.truncated)
     output = model(
         **inputs, decoder_input_ids=torch.tensor([found.ids[:-1]], device=model.device), output_attentions=True

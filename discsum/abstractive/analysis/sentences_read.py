@@ -116,7 +116,7 @@ def rouge_at_r(
     written: list[str] = []
     with summarizer.model.sparse.using(r=r, dense_where_faster=False):
         for block in batches(documents, BATCH):
-            written += [one.text for one in summarizer.summarize(block, **generation)]
+            written += [one.text for one in summarizer.summarize_many(block, **generation)]
             report(len(written))
         masses = [_mass(summarizer, document, own[0]) for document, own in zip(documents, references, strict=True)]
     return RougeAtR(r, rouge(split(written), references), float(np.mean(masses)))

@@ -67,7 +67,7 @@ def test_every_encoder_learns_and_comes_back(encoder, data, parser_folder, tmp_p
     loaded = CompressedFamily.load(str(tmp_path / "run" / "best"))
     assert loaded.encoder == run.task.recipe.encoder
     documents = [run.task.validation[0].document]
-    found, expected = (AbstractiveSummarizer(one).summarize(documents) for one in (loaded, run.task.family))
+    found, expected = (AbstractiveSummarizer(one).summarize_many(documents) for one in (loaded, run.task.family))
     assert found[0].ids == expected[0].ids
 
 
@@ -77,7 +77,7 @@ def test_a_model_writes_words_that_it_can_only_copy(begun):
     documents = [begun.task.validation[index].document for index in range(3)]
     known = set(summarizer.tokenizer.get_vocab())
     unknown = set()
-    for document, summary in zip(documents, summarizer.summarize(documents, num_beams=4), strict=True):
+    for document, summary in zip(documents, summarizer.summarize_many(documents, num_beams=4), strict=True):
         words = set(document.text.lower().replace(".", " .").replace(",", " ,").split())
         written = summary.text.replace(".", " .").replace(",", " ,").split()
         assert set(written) <= words
@@ -90,8 +90,8 @@ def test_a_document_alone_and_beside_others(begun):
     summarizer = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     documents = [begun.task.validation[index].document for index in range(3)]
     options = {"num_beams": 3, "max_new_tokens": 8}
-    together = [(one.text, one.ids) for one in summarizer.summarize(documents, **options)]
-    alone = [summarizer.summarize([one], **options)[0] for one in documents]
+    together = [(one.text, one.ids) for one in summarizer.summarize_many(documents, **options)]
+    alone = [summarizer.summarize(one, **options) for one in documents]
     assert [(one.text, one.ids) for one in alone] == together
 
 
@@ -100,7 +100,7 @@ def test_the_unknown_word_is_not_written(begun):
     unknown = unknown_id(summarizer.tokenizer)
     summarizer.model.model.shared.weight.data[unknown] *= 100
     documents = [begun.task.validation[index].document for index in range(3)]
-    for summary in summarizer.summarize(documents, num_beams=2, max_new_tokens=12):
+    for summary in summarizer.summarize_many(documents, num_beams=2, max_new_tokens=12):
         assert unknown not in summary.ids
 
 
@@ -144,7 +144,7 @@ def test_summaries_with_tags_are_one_sentence_a_line(data, parser_folder, tmp_pa
     assert family.decode(batch.inputs["labels"][:, : labels.index(tags[1])], [text], read) == ["it rained."]
     assert family.decode(batch.inputs["labels"][:, :0], [text], read) == [""]
     assert sentence_ends(tokenizer) >= set(tags)
-    assert not set(AbstractiveSummarizer(family).summarize([document])[0].text.split()) & set(TAGS)
+    assert not set(AbstractiveSummarizer(family).summarize(document).text.split()) & set(TAGS)
     with pytest.raises(InputError, match=r"^sentence_tags: expected true as in .*best, got false$"):
         trainer(data, parser_folder, tmp_path / "other", model=str(tmp_path / "run" / "best"))
 
