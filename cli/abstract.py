@@ -9,7 +9,7 @@ import typer
 
 from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.command import as_usage, command_app
-from discsum.cli.job import Job, SegmentationCheckedSource, write_summaries
+from discsum.cli.job import CheckedSource, Job, write_summaries
 from discsum.cli.options import (
     OF_SEQUENCE_MODELS,
     RESERVED_KEYS,
@@ -119,7 +119,8 @@ def abstract(
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
     # Families of models differ in their options, so pass only those that were given.
     options |= {name: value for name, value in given.items() if value is not None}
-    job = Job.of(SegmentationCheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences))
+    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, parser=parser)
+    job = Job.of(source)
     writer = Writer(
         inputs,
         output,

@@ -13,7 +13,7 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, command_app
 from discsum.cli.completion import parsers, scorers
 from discsum.cli.documents import BATCH
-from discsum.cli.job import Job, SegmentationCheckedSource, write_summaries
+from discsum.cli.job import CheckedSource, Job, write_summaries
 from discsum.cli.options import (
     OF_SELECTION,
     BatchSize,
@@ -166,7 +166,16 @@ def extract(
     """
     from discsum.summarizer.options import SummaryOptions
 
-    source = SegmentationCheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences)
+    source = CheckedSource(
+        inputs,
+        encoding,
+        text_column,
+        roots,
+        input,
+        max_document_bytes,
+        sentences,
+        parser=parser if query is None else None,
+    )
     with as_usage():
         options = SummaryOptions(
             model=model,

@@ -14,6 +14,7 @@ import typer
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import Writer
+from discsum.constants import SHIPPED_PARSER
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
@@ -50,8 +51,13 @@ def _is_no_table(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class SegmentationCheckedSource(InputSource):
-    """An `InputSource` that warns once if an input is already segmented, so that `sentences` or `edus` is ignored.
+class CheckedSource(InputSource):
+    """An `InputSource` that warns once if an input is already parsed, so that options of parsing are ignored.
+
+    Attributes:
+        sentences: The value of `--sentences`.
+        edus: The value of `--edus`.
+        parser: The value of `--parser`, if the parser is only needed for trees.
 
     Raises:
         BadParameter: A `text_column`, but only local files that are not tables.
@@ -59,6 +65,7 @@ class SegmentationCheckedSource(InputSource):
 
     sentences: str = "model"
     edus: str = "model"
+    parser: str | None = None
 
     def __post_init__(self) -> None:
         """Check that the column can be in one of the inputs."""
@@ -73,12 +80,15 @@ class SegmentationCheckedSource(InputSource):
                 there = {
                     f"--sentences {self.sentences}": self.sentences != "model" and bool(entry.document.sentences),
                     f"--edus {self.edus}": self.edus != "model" and bool(entry.document.edus),
+                    f"--parser {self.parser}": self.parser not in (None, SHIPPED_PARSER)
+                    and entry.document.tree is not None
+                    and entry.document.parser != self.parser,
                 }
                 if ignored := [option for option, has in there.items() if has]:
                     noted = True
                     say(
                         f"discsum: {entry.source}: expected a text for {' and '.join(ignored)}, got a tree or a parsed "
-                        "text, which keeps its own segmentation, as do all other such inputs"
+                        "text, which keeps its own units and tree, as do all other such inputs"
                     )
             yield entry
 

@@ -12,7 +12,7 @@ from discsum.cli.choices import choice, one_of
 from discsum.cli.command import as_usage, command_app
 from discsum.cli.completion import among
 from discsum.cli.documents import BATCH
-from discsum.cli.job import Job, SegmentationCheckedSource
+from discsum.cli.job import CheckedSource, Job
 from discsum.cli.options import (
     OF_INPUTS,
     BatchSize,
@@ -131,7 +131,7 @@ def parse(
     format = "json" if jsonl else format
     if brackets and format != "dis":
         raise typer.BadParameter(f"needs --format dis, got {format}", param_hint="--brackets")
-    source = SegmentationCheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus)
+    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus, parser)
     if shards:
         folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))
         from discsum.data.parse_parts import ParseRecipe, parse_job

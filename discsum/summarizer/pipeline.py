@@ -82,12 +82,18 @@ class SummaryPipeline:
             InputError: More or fewer `ids` than texts.
         """
         for batch in batches(named(texts, ids), batch_size):
-            yield from self([_item(text, name) for text, name in batch])
+            yield from self([self._item(text, name) for text, name in batch])
 
-
-def _item(text: str | Document, name: str) -> Item:
-    if isinstance(text, Document):
-        return Item(name or text.id, "", text.text, text)
-    if not isinstance(text, str):
-        raise TypeError(f"text: expected str or Document, got {type(text).__name__}")
-    return Item(name, "", text)
+    def _item(self, text: str | Document, name: str) -> Item:
+        if isinstance(text, Document):
+            if text.sentences and self.sentences != "model":
+                warnings.warn(
+                    f"{name or text.id or 'document'}: expected a text for sentences={self.sentences!r}, got a "
+                    "document, which keeps its own sentences",
+                    InputWarning,
+                    stacklevel=2,
+                )
+            return Item(name or text.id, "", text.text, text)
+        if not isinstance(text, str):
+            raise TypeError(f"text: expected str or Document, got {type(text).__name__}")
+        return Item(name, "", text)

@@ -99,17 +99,18 @@ def test_brackets(discsum, tmp_path):
     assert "needs --format dis, got rs3" in wrong.err
 
 
-@pytest.mark.parametrize("option", ["--sentences", "--edus"])
-def test_segmentation_of_trees_is_not_changed_in_silence(discsum, tmp_path, option):
+@pytest.mark.parametrize("option", ["--sentences newline", "--edus newline", "--parser {parser}"])
+def test_units_and_trees_are_not_kept_in_silence(discsum, parser_folder, tmp_path, option):
+    option = option.format(parser=parser_folder)
     document = Document.from_edu_texts(["It rained.", "The mill stopped."], RSTTree(2, [Node(0, 1, 0, "NN", "joint")]))
     for name in ("a", "b"):
         (tmp_path / f"{name}.rs3").write_text(dump(document, "rs3"))
     for more in ((), ("--shards", "-o", tmp_path.with_name(f"{tmp_path.name}-set"))):
-        result = discsum("parse", tmp_path, option, "newline", *more)
+        result = discsum("parse", tmp_path, *option.split(), *more)
         assert result.code == 0
         assert result.err.splitlines()[0] == (
-            f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option} newline, got a tree or a parsed text, "
-            "which keeps its own segmentation, as do all other such inputs"
+            f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option}, got a tree or a parsed text, "
+            "which keeps its own units and tree, as do all other such inputs"
         )
         assert len(result.err.splitlines()) == 1 + bool(more)
     assert discsum("parse", tmp_path).err == ""

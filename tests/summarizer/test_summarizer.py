@@ -50,6 +50,15 @@ def test_a_single_text_is_not_several(summarizer):
         list(summarizer.summarize_many("Hi. It is."))
 
 
+def test_sentences_of_documents_are_not_kept_in_silence(parser_folder):
+    document = discsum.parse("It rained.\nThe mill stopped.", id="mill", parser=str(parser_folder))
+    options = {"model": "lead", "units": 1, "parser": str(parser_folder), "sentences": "newline"}
+    with pytest.warns(InputWarning, match="mill: expected a text for sentences='newline', got a document, which keeps"):
+        assert discsum.summarize(document, **options).document.sentences == document.sentences
+    bare = replace(document, sentences=(), edus=(), tree=None)
+    assert len(discsum.summarize(bare, **options).document.sentences) == 2
+
+
 def test_a_parsed_document_scores_like_its_text(summarizer):
     summary = summarizer.summarize(tiny.ARTICLE)
     again = extract(summary.document, summarizer, summarizer.policy())
