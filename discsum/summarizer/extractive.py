@@ -23,6 +23,7 @@ from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import read_card, read_model
+from discsum.ranking import log_odds
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
@@ -71,6 +72,16 @@ class ExtractiveSummarizer(UnitScorer):
             raise WeightsError(f"{self.name}: expected the last layers of {config.vectors}, got {error}") from error
         return encoder
 
+    @cached_property
+    def sentences(self) -> ExtractiveSummarizer | None:
+        """The summarizer of sentences whose scores those of EDUs are averaged with; None if there is none."""
+        if not self.config.sentence_model:
+            return None
+        precision = self.parser.network.encoder.precision
+        return ExtractiveSummarizer.from_pretrained(
+            self.config.sentence_model, unit="sentence", device=str(self.network.device), precision=precision
+        )
+
     @property
     def name(self) -> str:
         """Name of the model in its summaries."""
@@ -91,10 +102,14 @@ class ExtractiveSummarizer(UnitScorer):
         return self.config.units
 
     def parameter_count(self) -> ParameterCount:
-        """Return the parameter counts of the network; `whole` includes the encoder layers trained with it."""
+        """Return the parameter counts of the network.
+
+        `whole` includes the encoder layers trained with it, and the summarizer of sentences.
+        """
         count = self.network.parameter_count()
         layers = sum(weight.numel() for weight in dict(self.trained).values())
-        return replace(count, whole=count.whole + layers)
+        sentences = self.sentences.parameter_count().whole if self.sentences is not None else 0
+        return replace(count, whole=count.whole + layers + sentences)
 
     @classmethod
     def from_pretrained(
@@ -139,8 +154,8 @@ class ExtractiveSummarizer(UnitScorer):
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
         """Write the configuration, float16 weights and model card to `folder`.
 
-        The parser and encoder are recorded by name, not copied. Further options, which `push_to_hub` passes, are
-        ignored.
+        The parser, the encoder and the summarizer of sentences are recorded by name, not copied. Further options, which
+        `push_to_hub` passes, are ignored.
         """
         write_summarizer(self, Path(folder), self.card if card is None else card)
 
@@ -213,7 +228,8 @@ class ExtractiveSummarizer(UnitScorer):
     @property
     def reads(self) -> Collection[str]:
         """The vectors to keep when the parser encodes a text; empty if the model encodes texts itself."""
-        return self.encoder.needs(self.unit) if self.encoder.pools else ()
+        own = self.encoder.needs(self.unit) if self.encoder.pools else ()
+        return {*own, *(self.sentences.reads if self.sentences is not None else ())}
 
     def score(self, document: Document, unit: str) -> Scores:
         """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
@@ -231,7 +247,19 @@ class ExtractiveSummarizer(UnitScorer):
                 item.document.require_tree(self.name)
         if unit != self.unit:
             raise InputError(f"{self.name}: expected unit {self.unit!r}, got {unit!r}; name another model")
-        return [self.confidences(item.document, self._vectors(item)) for item in documents]
+        own = [self.confidences(item.document, self._vectors(item)) for item in documents]
+        if self.sentences is None:
+            return own
+        whole = self.sentences.scores(documents, "sentence")
+        every = zip(documents, own, whole, strict=True)
+        return [self.averaged(item.document, edus, sentences) for item, edus, sentences in every]
+
+    def averaged(self, document: Document, edus: Scores, sentences: Scores) -> Scores:
+        """Return confidences of EDUs `(edus,)` whose log-odds are averaged with those of their sentences."""
+        share = self.config.sentence_share
+        mean = (1 - share) * log_odds(edus) + share * log_odds(sentences)[document.edu_to_sentence]
+        found: Scores = 1 / (1 + np.exp(-mean))
+        return found
 
     def _vectors(self, item: ParsedDocument) -> Tensor:
         """Return the unit vectors `(units, width)` of a document, cached ones if there are any."""

@@ -16,7 +16,7 @@ from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError, WeightsError
 from discsum.json_objects import checked_fields
 from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, shipped, write_model
-from discsum.recipes.fields import Checked, Count, Natural, NotNegative, one_of
+from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Share, one_of
 
 if TYPE_CHECKING:
     from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -43,6 +43,10 @@ class SummarizerConfig(Checked):
         block_trigrams: Default for trigram blocking, as in validation.
         redundancy: Default penalty for repetition, as in validation; see `Policy`.
         brevity: Default penalty for length, as in validation; see `Policy`.
+        sentence_model: Name or folder of a summarizer of sentences, for a summarizer of EDUs; empty for none. The
+            log-odds of an EDU are averaged with those of its sentence.
+        sentence_share: Share of the sentence in that average.
+        sentence_fingerprint: Fingerprint of that summarizer, set on saving.
         fingerprint: Fingerprint of the model's parser, set on saving; scores are only valid with this parser.
         vectors_folder: In a saved model, the folder of a local Hugging Face encoder, relative to the model's folder.
     """
@@ -59,6 +63,9 @@ class SummarizerConfig(Checked):
     block_trigrams: bool = False
     redundancy: NotNegative = 0.0
     brevity: NotNegative = 0.0
+    sentence_model: str = ""
+    sentence_share: Share = 0.5
+    sentence_fingerprint: str = ""
     fingerprint: str = ""
     vectors_folder: str = ""
 
@@ -79,13 +86,16 @@ class SummarizerFile(Checked):
 def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> None:
     """Write the configuration, the float16 weights of all trained layers, and the model card.
 
-    The parser and encoder are recorded by name only, heads from outside discsum with their code, `file.py:Class`.
+    The parser, the encoder and the summarizer of sentences are recorded by name only, heads from outside discsum with
+    their code, `file.py:Class`.
     """
-    name, vectors = model.config.parser, model.config.vectors
+    vectors, sentences = model.config.vectors, model.config.sentence_model
     named = replace(
         model.config,
-        parser=name if name in shipped() else _relative(name, folder),
+        parser=_recorded(model.config.parser, folder),
         fingerprint=model.parser.fingerprint,
+        sentence_model=_recorded(sentences, folder) if sentences else "",
+        sentence_fingerprint=fingerprint(sentences, KIND) if sentences else "",
         vectors_folder=_relative(vectors, folder) if vectors not in VECTORS and Path(vectors).is_dir() else "",
     )
     network = model.network.config
@@ -95,6 +105,11 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
         config["heads"] = code
     trained = {f"{ENCODER}{name}": value for name, value in model.trained.items()}
     write_model(folder, KIND, config, model.network.state_dict() | trained, card)
+
+
+def _recorded(name: str, folder: Path) -> str:
+    """Return what a model in `folder` records of another: the name of a shipped model, or the path to its folder."""
+    return name if name in shipped() else _relative(name, folder)
 
 
 def _relative(path: str, folder: Path) -> str:
@@ -134,16 +149,30 @@ def read_inputs(model: ModelFolder) -> SummarizerConfig:
         WeightsError: A configuration that does not fit, or a parser other than the one that the model was trained on.
     """
     config = checked_fields(SummarizerFile, model.config, model.path / CONFIG, WeightsError).summarizer
-    local = model.path / config.parser
-    parser = str(local) if (local / CONFIG).is_file() else config.parser
-    config = replace(config, parser=parser, vectors=_vectors(config, model.path), vectors_folder="")
+    parser, sentences = (_current(name, model.path) for name in (config.parser, config.sentence_model))
+    config = replace(
+        config, parser=parser, sentence_model=sentences, vectors=_vectors(config, model.path), vectors_folder=""
+    )
     found = fingerprint(parser)
     if found != config.fingerprint:
         raise WeightsError(
             f"{model.path}: expected the parser {parser} with fingerprint {config.fingerprint}, which the "
             f"model was trained on, got {found}; train the model again"
         )
+    found = fingerprint(sentences, KIND) if sentences else ""
+    if found != config.sentence_fingerprint:
+        raise WeightsError(
+            f"{model.path}: expected the summarizer of sentences {sentences or 'none'} with fingerprint "
+            f"{config.sentence_fingerprint or 'none'}, which the model was validated with, got {found or 'none'}; "
+            "train the model again"
+        )
     return config
+
+
+def _current(name: str, folder: Path) -> str:
+    """Return the path of a model's folder that a model in `folder` has recorded, or the name of a shipped model."""
+    local = folder / name
+    return str(local) if name and (local / CONFIG).is_file() else name
 
 
 def _vectors(config: SummarizerConfig, folder: Path) -> str:

@@ -17,6 +17,11 @@ def recipe(tmp_path, parser_folder):
         ("synthesizer.head=mixed", "synthesizer.mixture: expected names of single heads, as many as heads=1, got none"),
         ("start=nosuch", "nosuch: expected a folder with config.json and model.safetensors, or a shipped model"),
         ("start=discsum-news-edu", "start: expected a summarizer on contextual vectors of"),
+        ("unit=edu sentence_model=nosuch", "nosuch: expected a folder with config.json and model.safetensors"),
+        (
+            "unit=edu sentence_model=discsum-news-edu",
+            "sentence_model: expected a summarizer of sentences, got discsum-news-edu of the unit edu",
+        ),
         ("encoder_layers=50", "encoder_layers: expected at most 2, the encoder's number of layers, got 50"),
         ("vectors=nosuch/xx", "nosuch/xx: "),
         ("parser=nosuch", "nosuch: expected a folder with config.json"),
@@ -35,7 +40,8 @@ def recipe(tmp_path, parser_folder):
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_a_table_is_preprocessed(discsum, recipe, tmp_path, setting, message):
-    result = discsum("train", recipe, setting, "-o", tmp_path / "runs" / "one")
+    settings = [setting] if "[" in setting else setting.split()
+    result = discsum("train", recipe, *settings, "-o", tmp_path / "runs" / "one")
     assert (result.code, result.out) == (1, "")
     assert message in result.err
     assert len(result.err.splitlines()) == 1

@@ -30,6 +30,8 @@ def test_shipped_recipes_set_no_field_in_vain(name):
         ("extractive", {"positive_weight": 2.0, "listwise": 1.0}, ["positive_weight"]),
         ("extractive", {"encoder_learning_rate": 1e-4, "sample_seed": 3}, ["sample_seed", "encoder_learning_rate"]),
         ("extractive", {"encoder_learning_rate": 1e-4, "encoder_layers": 1}, []),
+        ("extractive", {"unit": "edu", "sentence_share": 0.3}, ["sentence_share"]),
+        ("extractive", {"unit": "edu", "sentence_share": 0.3, "sentence_model": "mine"}, []),
         ("abstractive", {"optimizer": "sgd", "betas": [0.9, 0.98]}, ["betas"]),
         ("abstractive", {"objective": {"gamma": 0.5, "weight": 1.0}}, ["objective.gamma", "objective.weight"]),
         ("abstractive", {"objective": {"mode": "sparsity", "gamma": 0.5}}, []),

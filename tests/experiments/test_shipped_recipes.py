@@ -244,8 +244,9 @@ def test_the_summarizer_of_edus_continues_that_of_sentences():
     assert edu["start"] == sentence["name"]
     assert all(source in sentence["train"] for source in edu["train"])
     changed = {key for key in edu.keys() | sentence.keys() if edu.get(key) != sentence.get(key)}
-    rules = {"redundancy", "brevity"}
-    assert changed == {"name", "unit", "units", "read_units", "start", "train", "encoder_learning_rate", *rules}
+    assert edu["sentence_model"] == sentence["name"]
+    own = {"name", "unit", "units", "read_units", "start", "train", "encoder_learning_rate", "sentence_model"}
+    assert changed == {*own, "brevity"}
 
 
 def test_a_row_has_the_fields_of_its_unit_setting_and_head():

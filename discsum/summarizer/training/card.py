@@ -50,6 +50,11 @@ def summarizer_card(
     rules = ""
     if recipe.block_trigrams:
         rules += " A unit that shares a trigram with the summary is left out."
+    if recipe.sentence_model is not None:
+        rules += (
+            f" The log-odds of each EDU are averaged with those that `{recipe.sentence_model}` gives its sentence, "
+            f"whose share is {recipe.sentence_share:g}."
+        )
     penalties = []
     if recipe.brevity:
         penalized = "each word after the 20th" if recipe.unit == "sentence" else "each word"

@@ -12,11 +12,11 @@ from discsum.parsers.unit_encoders import UnitEncoder, identity
 from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import UnitData
-from discsum.summarizer.training.start import check_start
+from discsum.summarizer.training.start import check_sentence_model, check_start
 
 
 def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
-    """Check the parser, the encoder, the `start` model and the dataset folders of a recipe.
+    """Check the parser, the encoder, the other summarizers and the dataset folders of a recipe.
 
     Args:
         recipe: All settings.
@@ -25,7 +25,7 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
     Raises:
         InputError: An encoder with fewer layers, a `start` model on other vectors, or a dataset folder
             made with other options.
-        WeightsError: No such parser, encoder or `start` model.
+        WeightsError: No such parser, encoder, `start` model or summarizer of sentences.
     """
     parser = load_parser(recipe.parser)
     sources = (*recipe.train, *recipe.validation)
@@ -37,6 +37,8 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
     elif len(made) < len(paths):
         # Only tables need the encoder: dataset folders already have vectors.
         UnitEncoder.load(recipe.vectors, parser)
+    if recipe.sentence_model is not None:
+        check_sentence_model(recipe.sentence_model)
     if recipe.start is not None:
         encoder = ""
         if recipe.vectors not in VECTORS:

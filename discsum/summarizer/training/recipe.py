@@ -55,6 +55,11 @@ class SummarizerRecipe(RunRecipe):
     brevity: Annotated[
         NotNegative, about("Penalty on units' log-odds for each word of an EDU, or each after the 20th of a sentence.")
     ] = 0.0
+    sentence_model: Annotated[
+        str | None,
+        about("Name or folder of a summarizer of sentences; an EDU's log-odds are averaged with its sentence's."),
+    ] = None
+    sentence_share: Annotated[Share, about("Share of the sentence in that average.")] = 0.5
     oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
     oracle_units: Annotated[Count | None, about("Maximum number of units that the oracle selects.")] = None
     synthesizer: Annotated[
@@ -86,6 +91,8 @@ class SummarizerRecipe(RunRecipe):
             found.append(f"validation_metric: expected one or more of {names} joined by +, got {given!r}")
         if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.unit != "edu":
             found.append(f"oracle: expected {self.oracle} with unit edu only")
+        if self.sentence_model is not None and self.unit != "edu":
+            found.append(f"sentence_model: expected none with unit {self.unit}, got {self.sentence_model}")
         limit = self.synthesizer.max_units
         if self.read_units is not None and self.read_units > limit:
             found.append(f"read_units: expected at most synthesizer.max_units, {limit}, got {self.read_units}")
@@ -101,6 +108,8 @@ class SummarizerRecipe(RunRecipe):
         found = super().without_effect()
         if self.encoder_layers == 0:
             found += self.unused("encoder_learning_rate", why="without trained layers (encoder_layers)")
+        if self.sentence_model is None:
+            found += self.unused("sentence_share", why="without a summarizer of sentences (sentence_model)")
         if self.listwise == 0:
             found += self.unused("temperature", why="without the list-wise loss (listwise)")
         if self.listwise == 1:

@@ -1,4 +1,4 @@
-"""Initialisation of a training run from another trained summarizer."""
+"""Other summarizers that a training run uses: the one it starts from, and that of the sentences of EDUs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from discsum.constants import SUMMARIZER_KIND
 from discsum.encoder.synthesizer import Synthesizer
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
 from discsum.persistence import ModelFolder, fingerprint, locate, read_config, read_model
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network
 
@@ -47,6 +47,17 @@ def initialise_from(network: Synthesizer, layers: nn.Module, config: SummarizerC
     if not copied:
         raise InputError(f"start: expected a summarizer with layers that fit this recipe's, but {name} has none")
     return copied
+
+
+def check_sentence_model(name: str) -> None:
+    """Check that a summarizer of sentences exists, without reading weights.
+
+    Raises:
+        WeightsError: No such summarizer, or one of EDUs.
+    """
+    model = ModelFolder(locate(name, SUMMARIZER_KIND), read_config(name, SUMMARIZER_KIND), {})
+    if (unit := read_inputs(model).unit) != "sentence":
+        raise WeightsError(f"sentence_model: expected a summarizer of sentences, got {name} of the unit {unit}")
 
 
 def check_start(name: str, config: SummarizerConfig) -> None:

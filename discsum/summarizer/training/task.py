@@ -21,7 +21,7 @@ from discsum.metrics.rouge import rouge
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
-from discsum.scoring import extract
+from discsum.scoring import Scores, extract
 from discsum.selection import OPEN_RULES
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.folder import SummarizerConfig
@@ -121,6 +121,8 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             "encoder_window": recipe.encoder_window,
             "parser": recipe.parser,
             "units": recipe.summary_units,
+            "sentence_model": recipe.sentence_model or "",
+            "sentence_share": recipe.sentence_share,
             **{name: getattr(recipe, name) for name in OPEN_RULES},
         }
         self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, **identity, **taken)
@@ -128,6 +130,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         width, features = encoder.width if encoder is not None else self.train.width, COUNT if recipe.features else 0
         network = Synthesizer(replace(recipe.synthesizer, width=width, features=features)).to(device)
         self.network = self.scorer = ScoringNetwork(network, encoder, recipe.unit)
+        self._sentence_scores: list[Scores] = []
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return the parameters of the network and of the encoder's trained layers, each with its learning rate."""
@@ -188,12 +191,18 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     def validate(self) -> dict[str, float]:
         """Return ROUGE F1 of summaries of the validation documents, in percent."""
         summarizer = self._summarizer()
-        policy, lines, references = summarizer.policy(), [], []
+        policy, lines, references = summarizer.policy(), list[str](), list[tuple[str, ...]]()
+        if summarizer.sentences is not None and not self._sentence_scores:
+            # They do not change during a run.
+            examples = (self.validation[index] for index in range(len(self.validation)))
+            self._sentence_scores += [summarizer.sentences.score(one.document, "sentence") for one in examples]
         for block in batches((self.validation[index] for index in range(len(self.validation))), BATCH):
             for example, logits in zip(block, torch.sigmoid(self.scorer.score(block)).cpu(), strict=True):
                 # The example only has the first section; later units score 0.
                 scores, known = np.zeros(len(example.document.units(policy.unit))), len(example.labels)
                 scores[:known] = logits[:known].double().numpy()
+                if self._sentence_scores:
+                    scores = summarizer.averaged(example.document, scores, self._sentence_scores[len(lines)])
                 lines.append("\n".join(extract(example.document, summarizer, policy, scores=scores).lines))
                 references.append(example.references)
         return {key: round(100 * value, 4) for key, value in rouge(lines, references).mean.items()}
