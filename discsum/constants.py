@@ -6,6 +6,8 @@ SHIPPED_PARSER = "discsum-gum"
 # Kinds of model folders.
 PARSER_KIND, SUMMARIZER_KIND = "discsum-parser", "discsum-extractive"
 UNITS = ("sentence", "edu")
+# The same in the plural, as borders of blocks and as parts of a `SentenceLayout`.
+BORDERS = ("sentences", "edus")
 # Default length of a summary in units, as in Xiao et al. 2020.
 DEFAULT_UNITS = {"sentence": 3, "edu": 6}
 # Whether headings, bylines and the like are selected: skipped, or kept as in the papers' systems.

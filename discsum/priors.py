@@ -76,8 +76,8 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
     paths = [*nodes.tolist(), 0.0]
     for index, parent in enumerate(node_parent.tolist()):
         paths[index] += paths[parent]
-    sums = np.concatenate([paths[:-1], np.array(paths)[edu_parent] + leaves]).astype(np.float32)
-    return _normalize(sums[lowest_common(tree)])
+    sums = np.concatenate([paths[:-1], np.array(paths)[edu_parent] + leaves])
+    return _normalize(_within_float32(sums)[lowest_common(tree)])
 
 
 def lowest_common(tree: RSTTree) -> NDArray[np.int64]:
@@ -115,6 +115,8 @@ def project_to_sentences(
     matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence)
     if not len(sentence) or matrix.shape != (len(sentence), len(sentence)):
         raise InputError(f"expected a square matrix over {len(sentence)} EDUs, got shape {matrix.shape}")
+    if np.iscomplexobj(matrix):
+        raise InputError(f"expected real weights, got {matrix.dtype}")
     if not (fine := np.isfinite(matrix) & (matrix >= 0)).all():
         raise InputError(f"expected finite weights of at least 0, got {matrix[~fine][0]}")
     if not np.issubdtype(sentence.dtype, np.integer):
@@ -129,7 +131,7 @@ def project_to_sentences(
     # (edus, edus) -> (present, edus) -> (present, present); sums may exceed what float16 holds.
     sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0, dtype=np.float64), starts, axis=1)
     projected = np.zeros((count, count), dtype=np.float32)
-    projected[np.ix_(present, present)] = sums
+    projected[np.ix_(present, present)] = _within_float32(sums)
     empty = np.flatnonzero(projected.sum(axis=1) == 0)
     projected[empty, empty] = 1
     return _normalize(projected)
@@ -149,6 +151,11 @@ def _normalize(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """Divide every row by its sum, in place; the sums are float64 so that large trees lose no digits."""
     matrix /= matrix.sum(axis=1, keepdims=True, dtype=np.float64).astype(np.float32)
     return matrix
+
+
+def _within_float32(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return values of at least 0 scaled to at most 1, by a power of 2, which changes no digit."""
+    return np.ldexp(values, -np.frexp(values.max(initial=0.0))[1]).astype(np.float32)
 
 
 def _check_weights(kind: str, weights: ArrayLike, count: int) -> NDArray[np.float64]:

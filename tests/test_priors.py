@@ -130,6 +130,17 @@ def test_deep_trees():
     assert matrix[700, 900] / matrix[700, 3] == pytest.approx(701 / 4, rel=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1e-46, 1e-30, 1e30, 1e300])
+def test_weights_beyond_single_precision(scale):
+    tree, weights = random_tree(4, 0), np.array([1.0, 2.0, 3.0])
+    expected = c_tree_weighted(tree, weights, [1, 2, 3, 4])
+    found = c_tree_weighted(tree, weights * scale, np.array([1, 2, 3, 4]) * scale)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    owner = [0, 0, 1, 1]
+    projected = project_to_sentences(expected.astype(np.float64) * scale, owner)
+    np.testing.assert_allclose(projected, project_to_sentences(expected, owner), rtol=1e-6)
+
+
 def test_what_does_not_fit_is_named():
     tree = random_tree(3, 0)
     with pytest.raises(InputError, match="expected 2 node weights"):
@@ -148,5 +159,7 @@ def test_what_cannot_be_projected():
     for weight in (np.nan, -1.0, np.inf):
         with pytest.raises(InputError, match=f"expected finite weights of at least 0, got {weight}"):
             project_to_sentences([[1.0, weight], [1.0, 1.0]], [0, 1])
+    with pytest.raises(InputError, match="expected real weights, got complex128"):
+        project_to_sentences(np.eye(2) * 1j, [0, 1])
     with pytest.raises(InputError, match="expected whole numbers of sentences, got float64"):
         project_to_sentences(np.eye(2), [0, 0.9])

@@ -13,9 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from discsum.constants import BORDERS
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.priors import c_tree_nuc, project_to_sentences
+from discsum.registry import suggestion
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -104,8 +106,12 @@ class SentenceLayout:
             unit: `sentences`, or `edus` to use EDUs in place of sentences.
 
         Raises:
-            InputError: An encoding by a slow tokenizer, of other texts, or a document without sentences.
+            InputError: Another unit, an encoding by a slow tokenizer or of longer texts, or a document without
+                sentences.
         """
+        if unit not in BORDERS:
+            choices = " or ".join(BORDERS)
+            raise InputError(f"unit: expected {choices}, got {unit!r}{suggestion(unit, BORDERS)}")
         if not encoding.is_fast:
             raise InputError(
                 "expected an encoding with offsets, got one from a slow tokenizer; use a model with a fast tokenizer "

@@ -157,6 +157,9 @@ class AbstractiveSummarizer:
             InputError: As in `summarize_many`, except for missing trees.
         """
         self._check_lengths(generation)
+        returned = chosen_setting(self.model, generation, "num_return_sequences")
+        if returned not in (None, 1):
+            raise InputError(f"num_return_sequences: expected 1, a summary for each document, got {returned}")
         (penalties or Penalties()).check(self.model, generation)
         texts = self.family.texts(documents)
         lengths = [len(ids) for ids in self.tokenizer(texts)["input_ids"]] if texts else []

@@ -108,7 +108,7 @@ class InputBatch:
     """Padded inputs of several documents.
 
     Attributes:
-        vectors: `(batch, units, width)` unit vectors; padding has no effect.
+        vectors: `(batch, units, width)` unit vectors; finite padding has no effect.
         features: `(batch, units, features)` layout features.
         prior: Arrays that the head reads from each document's tree.
         mask: `(batch, units)`, true for units and false for padding.
@@ -182,9 +182,10 @@ class Synthesizer(nn.Module):
         states = inputs.vectors * math.sqrt(self.config.width) if self.config.scaled else inputs.vectors
         if self.features is not None:
             states = states + self.features(inputs.features)
-        states = self.dropout(states + sinusoids(first, states.shape[1], self.config.width, states.device))
+        positions = sinusoids(first, states.shape[1], self.config.width, states.device)
+        states, mask = self.dropout(states + positions.to(states.dtype)), inputs.mask.bool()
         for layer in self.layers:
-            states = layer(states, inputs.prior, inputs.mask)
+            states = layer(states, inputs.prior, mask)
         logits: Tensor = self.scorer(states).squeeze(-1)
         return logits
 

@@ -123,8 +123,8 @@ def paired_bootstrap_f1(
         seed: Seed of the draws.
 
     Raises:
-        InputError: Counts of different shapes, or with different counts in gold; no documents, or an option out of
-            range.
+        InputError: Counts of different shapes, with different counts in gold, or impossible ones; no documents, or an
+            option out of range.
     """
     first, second = np.asarray(system, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 2 or first.shape[1] != 3:
@@ -132,6 +132,8 @@ def paired_bootstrap_f1(
     if (first[:, 0] != second[:, 0]).any():
         raise InputError("expected counts of the same gold units, got different ones")
     for counts in (first, second):
+        if ((counts < 0) | (counts[:, 2:] > counts)).any():
+            raise InputError("expected counts of at least 0, of units in both that are at most those in each")
         _check(counts.sum(axis=1), confidence, samples)
     difference = float(_f1(first.sum(axis=0)) - _f1(second.sum(axis=0)))
     drawn = np.empty(samples)
@@ -145,7 +147,7 @@ def paired_bootstrap_f1(
 def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return F1 in percent of counts `(..., 3)`; 100 if there is nothing in gold or output."""
     total = counts[..., 0] + counts[..., 1]
-    f1: NDArray[np.float64] = np.where(total > 0, 200.0 * counts[..., 2] / np.maximum(total, 1), 100.0)
+    f1: NDArray[np.float64] = np.where(total > 0, 200.0 * counts[..., 2] / np.where(total > 0, total, 1), 100.0)
     return f1
 
 

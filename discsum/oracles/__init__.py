@@ -71,8 +71,9 @@ def oracle_labels(
         above = group_heads(np.asarray(heads), group)
         heads = np.where(above == np.arange(len(first)), -1, above)
     found = oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))
-    chosen = [] if found is None else np.asarray(found).ravel().tolist()
-    if found is None or len({*chosen} & {*range(len(first))}) < len(chosen):
+    indices = np.asarray(sorted(found) if isinstance(found, set | frozenset) else [] if found is None else found)
+    chosen = indices.ravel().tolist()
+    if found is None or indices.dtype == bool or len({*chosen} & {*range(len(first))}) < len(chosen):
         raise InputError(f"{name}: expected different indices of {len(first)} units from the oracle, got {chosen[:9]}")
     if not chosen and lacks_words(texts):
         warn(

@@ -241,6 +241,17 @@ def test_a_text_that_does_not_fit():
         InputError, match=r"expected at most 6 words, 2 rows of 3, got 7; truncate the text \(--truncate"
     ):
         model(torch.ones(1, 7, dtype=torch.long), labels=torch.ones(1, 2, dtype=torch.long))
+    ids = torch.ones(1, 6, dtype=torch.long)
+    for changes, message in (
+        ({"attention_mask": ids[:, :4]}, r"attention_mask: expected the shape \(1, 6\), got \(1, 4\)"),
+        ({"chunk_ids": ids[:, :4] * 0}, r"chunk_ids: expected the shape \(1, 6\), got \(1, 4\)"),
+        (
+            {"chunk_ids": torch.tensor([[0, 0, 0, 1, 1, 1]]), "attention_mask": torch.tensor([[1, 1, 1, 1, 1, 0]])},
+            "chunk_ids: expected -1 for tokens that attention_mask leaves out, got a chunk",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            model(ids, labels=ids[:, :2], **changes)
     with pytest.raises(InputError, match="expected the chunk of each token for chunks sentences"):
         make_model(chunks="sentences")(torch.ones(1, 7, dtype=torch.long), labels=torch.ones(1, 2, dtype=torch.long))
 

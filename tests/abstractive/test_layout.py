@@ -102,6 +102,9 @@ def test_encodings_that_do_not_fit(tokenizer):
     with pytest.raises(InputError, match="expected a text with sentences, got"):
         SentenceLayout.from_documents([Document("Rain.", (), ())], encode(tokenizer, DOCUMENTS[1:]))
 
+    with pytest.raises(InputError, match=r"unit: expected sentences or edus, got 'edu' \(did you mean edus\?\)"):
+        SentenceLayout.from_documents(DOCUMENTS, encode(tokenizer, DOCUMENTS), unit="edu")
+
     class Slow:
         is_fast = False
 

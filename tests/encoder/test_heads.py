@@ -102,6 +102,33 @@ def test_padding_changes_no_score(name):
             torch.testing.assert_close(scores[row, : len(alone)], alone)
 
 
+@pytest.mark.parametrize("name", list(HEADS))
+def test_a_document_of_padding_alone_changes_no_gradient(name):
+    network = Synthesizer(config(name))
+    network.eval()
+    batch = batched([inputs(name, units, seed) for seed, units in enumerate((7, 3))])
+    hidden = batch.mask & torch.tensor([[True], [False]])
+    network(InputBatch(batch.vectors, batch.features, batch.prior, hidden))[hidden].sum().backward()
+    found = {key: own.grad for key, own in network.named_parameters() if own.grad is not None}
+    network.zero_grad()
+    network(batched([inputs(name, 7, 0)])).sum().backward()
+    for key, own in network.named_parameters():
+        if own.grad is not None:
+            torch.testing.assert_close(found[key], own.grad)
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("name", list(HEADS))
+def test_masks_of_numbers_and_other_precisions(name, kind):
+    network, batch = Synthesizer(config(name)).eval(), batched([inputs(name, units, units) for units in (7, 3)])
+    expected = network(batch)
+    numbers = InputBatch(batch.vectors, batch.features, batch.prior, batch.mask.float())
+    torch.testing.assert_close(network(numbers), expected)
+    found = network.to(kind)(InputBatch(batch.vectors.to(kind), batch.features.to(kind), batch.prior, batch.mask))
+    assert found.dtype == kind
+    torch.testing.assert_close(found.float(), expected, atol=1e-6 if kind == torch.float64 else 0.1, rtol=0.05)
+
+
 @pytest.mark.parametrize("name", [name for name in HEADS if name != "mixed"])
 def test_a_document_of_one_unit_attends_to_itself(name):
     head = HEADS[name](config(name).for_head()).eval()

@@ -106,6 +106,8 @@ def test_models_of_different_tokens_are_not_compared_by_them():
         (lambda: bootstrap_interval([1, float("nan")]), "a score for every document"),
         (lambda: bootstrap_interval([1], confidence=95), "a confidence in"),
         (lambda: bootstrap_interval([1], samples=0), "at least one bootstrap sample"),
+        (lambda: paired_bootstrap_f1([[3, 3, -3]], [[3, 2, 1]]), "expected counts of at least 0"),
+        (lambda: paired_bootstrap_f1([[3, 3, 3]], [[3, 2, 3]]), "units in both that are at most those in each"),
     ],
 )
 def test_what_does_not_fit_is_named(call, message):

@@ -100,7 +100,7 @@ def test_references_in_other_scripts_warn(name):
         assert oracle_labels(name, ["Погода.", "Rain."], ["Погода."]).sum() == 0
 
 
-@pytest.mark.parametrize("chosen", [[0, 1, 1], [99], [-1], ["a"], None])
+@pytest.mark.parametrize("chosen", [[0, 1, 1], [99], [-1], ["a"], None, [True, False], {99}])
 def test_oracles_that_return_no_indices(monkeypatch, chosen):
     monkeypatch.setattr(ORACLES, "registered", dict(ORACLES.registered))
     ORACLES.register("mine", lambda units, references, k: chosen, units=2)

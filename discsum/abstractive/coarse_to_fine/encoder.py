@@ -124,7 +124,8 @@ class ChunkEncoder(nn.Module):
             return_dict: Ignored.
 
         Raises:
-            InputError: A document without words or with more than the shape holds, or no `chunk_ids` without a shape.
+            InputError: A document without words or with more than the shape holds, no `chunk_ids` without a shape, or
+                inputs that do not fit each other.
         """
         whole = self.config.variant != C2F if whole is None else whole
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
@@ -135,6 +136,7 @@ class ChunkEncoder(nn.Module):
                     f"chunk_ids: expected the chunk of each token for chunks {self.config.chunks}, got none"
                 )
             chunk_ids = rows_of_words(mask, shape)
+        _check(input_ids, mask, chunk_ids)
         if self.config.variant == STANDARD:
             grid = ChunkGrid.of(input_ids, chunk_ids.clamp(max=0), shape and (1, shape[0] * shape[1]))
         else:
@@ -154,3 +156,11 @@ class ChunkEncoder(nn.Module):
         states, ends = self.lstm(packed)
         padded, _ = pad_packed_sequence(states, batch_first=True, total_length=words.shape[1])
         return padded, ends
+
+
+def _check(input_ids: Tensor, mask: Tensor, chunk_ids: Tensor) -> None:
+    for name, given in (("attention_mask", mask), ("chunk_ids", chunk_ids)):
+        if given.shape != input_ids.shape:
+            raise InputError(f"{name}: expected the shape {tuple(input_ids.shape)}, got {tuple(given.shape)}")
+    if ((chunk_ids >= 0) & (mask == 0)).any():
+        raise InputError("chunk_ids: expected -1 for tokens that attention_mask leaves out, got a chunk")

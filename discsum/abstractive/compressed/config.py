@@ -7,12 +7,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from discsum.constants import BORDERS
 from discsum.recipes.fields import Checked, Count, about, one_of
 
 # Field of `config.json`.
 SETTINGS = "compressed_encoder"
 VARIANTS = ("conv", "conv_pool", "strided", "strided_conv")
-BORDERS = ("sentences", "edus")
 
 
 @dataclass(frozen=True)

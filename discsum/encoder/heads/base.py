@@ -107,8 +107,12 @@ class Head(nn.Module):
 
 
 def masked_softmax(logits: Tensor, mask: Tensor) -> Tensor:
-    """Return the softmax of `(batch, heads, units, units)` over the last dimension, with 0 at padding."""
-    return torch.softmax(logits.masked_fill(~mask[:, None, None, :], float("-inf")), dim=-1)
+    """Return the softmax of `(batch, heads, units, units)` over the last dimension, with 0 at padding.
+
+    Without any unit it is uniform.
+    """
+    # Not infinite: a document of padding alone would turn all gradients into NaN.
+    return torch.softmax(logits.masked_fill(~mask[:, None, None, :], torch.finfo(logits.dtype).min), dim=-1)
 
 
 def check_units(units: int, limit: int) -> None:

@@ -62,7 +62,7 @@ class CTreeRelationHead(Head):
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
         """Return the matrix over the units, which all heads share."""
         # (batch, constituents): sums of the weights on the path from the root.
-        paths = prior["roles"].float() @ nn.functional.softplus(self.weights)
+        paths = prior["roles"].to(self.weights.dtype) @ nn.functional.softplus(self.weights)
         common, owner = prior["common"], prior["owner"]
         matrix = torch.gather(paths[:, None].expand(-1, common.shape[1], -1), 2, common.clamp_min(0))
         matrix = normalized(matrix * (common >= 0))
