@@ -155,7 +155,8 @@ def _normalize(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _within_float32(values: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return values of at least 0 scaled to at most 1, by a power of 2, which changes no digit."""
-    return np.ldexp(values, -np.frexp(values.max(initial=0.0))[1]).astype(np.float32)
+    scaled: NDArray[np.float64] = np.ldexp(values, -np.frexp(values.max(initial=0.0))[1])
+    return scaled.astype(np.float32)
 
 
 def _check_weights(kind: str, weights: ArrayLike, count: int) -> NDArray[np.float64]:
