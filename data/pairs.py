@@ -27,6 +27,8 @@ from discsum.files import sha256
 from discsum.hub import local_only
 
 SUMMARY_COLUMNS = ("references", "highlights", "summary")
+# Columns of a single summary, in which a list has its sentences; elsewhere a list has several summaries.
+WHOLE = ("highlights", "summary")
 # Files that `save_to_disk` writes for a dataset and for a folder of splits.
 INFO, SPLITS = "dataset_info.json", "dataset_dict.json"
 
@@ -55,7 +57,8 @@ class PairSource:
         name: Path or URL of a table, of a folder of tables, or a pattern such as `train/*.parquet`; folder of a saved
             dataset; or `hf:NAME[:CONFIG[:SPLIT]]` for a dataset on the hub, by default its split `train`.
         text_column: Column of the text; by default `article` or `text`.
-        summary_column: Column of the summary, or of a list of them; by default `references`, `highlights` or `summary`.
+        summary_column: Column of the summary, or of a list of several; by default `references`, `highlights` or
+            `summary`. In the latter two a list has the sentences of one summary.
         options: How errors name the two column options.
         max_document_bytes: A longer line or field of a table is a `Failure`; no more of it is read.
     """
@@ -149,14 +152,15 @@ class PairSource:
         if isinstance(row, Failure):
             return row
         try:
-            text, references = (row[column] for column in self.columns(row))
+            columns = self.columns(row)
+            text, references = (row[column] for column in columns)
             if isinstance(text, str) and is_larger(text, self.max_document_bytes):
                 raise InputError(f"expected a text of at most {self.max_document_bytes:,} bytes, got more; {RAISE}")
             id = str(row["id"]) if row.get("id") not in (None, "") else id
             # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
             parsed = self.text_column is None and row.keys() >= PARSED
             document = Document.from_json(row | {"id": id}) if parsed else None
-            return Pair(id, _text(text), _references(references), document, source)
+            return Pair(id, _text(text), _references(references, columns[1] in WHOLE), document, source)
         except InputError as error:
             return Failure(source, str(error))
 
@@ -278,13 +282,15 @@ def _text(value: Any) -> str:
     return value
 
 
-def _references(value: Any) -> tuple[str, ...]:
+def _references(value: Any, whole: bool) -> tuple[str, ...]:
+    """Return the references in a column; with `whole`, a list has the sentences of a single one."""
     references = (value,) if isinstance(value, str) else value
     if not isinstance(references, list | tuple) or not all(isinstance(item, str) for item in references):
         raise InputError(f"expected a reference summary or a list of them, got {_shown(value)}")
     if not any(item.strip() for item in references):
         raise InputError(f"expected a reference summary, got {_shown(value)}")
-    return tuple(item for item in references if item.strip())
+    found = tuple(item for item in references if item.strip())
+    return ("\n".join(" ".join(item.split()) for item in found),) if whole and not isinstance(value, str) else found
 
 
 def _shown(value: Any) -> str:

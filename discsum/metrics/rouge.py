@@ -65,9 +65,8 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line, such as
     `Summary.lines` joined by line breaks; texts that do not seem to give a warning. Words are stemmed (Porter). Only
     the letters a to z and digits count, so texts in other scripts score 0, which gives a warning too. With several
-    references for a summary, each metric uses the one with the best F1; there is no jackknifing. Lists of single
-    sentences as references give a warning, because they may be the sentences of one reference. The measure is `f`, `p`
-    or `r`: F1, precision or recall.
+    references for a summary, each metric uses the one with the best F1; there is no jackknifing. The measure is `f`,
+    `p` or `r`: F1, precision or recall.
 
     Raises:
         InputError: An unknown measure, no documents, different numbers of references and summaries, a document
@@ -82,7 +81,6 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
     _warn_of_long_lines("summaries", [[prediction] for prediction in predictions])
     _warn_of_long_lines("references", references)
-    _warn_of_single_sentences(references)
     _warn_without_words(references)
     _, computes = scorer()
     values = np.zeros((len(predictions), len(METRICS)))
@@ -116,23 +114,6 @@ def _warn_of_long_lines(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
         warnings.warn(
             f"{kind}: expected one sentence per line, got several on one line in {long} of {len(texts_of)} "
             "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences",
-            InputWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_of_single_sentences(references: Sequence[Sequence[str]]) -> None:
-    """Warn if most documents have several references of one sentence, which may be the sentences of one reference."""
-    # Fewer than half of them, because abbreviations look like ends of sentences.
-    split = sum(
-        len(texts) > 1
-        and 2 * sum("\n" in text.strip() or bool(_NEXT_SENTENCE.search(text)) for text in texts) < len(texts)
-        for texts in references
-    )
-    if 2 * split > len(references):
-        warnings.warn(
-            f"references: {split} of {len(references)} documents have several references of one sentence each, of "
-            "which the best one counts; if they are the sentences of one reference, join them with line breaks",
             InputWarning,
             stacklevel=3,
         )

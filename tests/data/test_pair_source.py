@@ -25,3 +25,22 @@ def test_every_table_with_a_header_is_checked_once(tmp_path):
     assert next(pairs).source == f"{tmp_path / 'a.csv'}:2"
     with pytest.raises(InputError, match=r"b\.csv:2: expected a column references or highlights or summary"):
         next(pairs)
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "found"),
+    [
+        ("references", {}, ("It rained.", "We\nleft.")),
+        ("abstract", {"summary_column": "abstract"}, ("It rained.", "We\nleft.")),
+        ("summary", {}, ("It rained.\nWe left.",)),
+        ("highlights", {"summary_column": "highlights"}, ("It rained.\nWe left.",)),
+    ],
+)
+def test_a_list_has_several_references_or_the_sentences_of_one(tmp_path, column, options, found):
+    path = tmp_path / "news.jsonl"
+    path.write_text(json.dumps({"text": "Rain fell.", column: ["It rained.", "", "We\nleft."]}))
+    (pair,) = PairSource(str(path), **options).pairs()
+    assert pair.references == found
+    path.write_text(json.dumps({"text": "Rain fell.", column: "It rained.\nWe left."}))
+    (pair,) = PairSource(str(path), **options).pairs()
+    assert pair.references == ("It rained.\nWe left.",)

@@ -144,13 +144,3 @@ def test_only_texts_are_compared():
 def test_summaries_of_several_sentences_on_a_line_give_a_warning():
     with pytest.warns(InputWarning, match="^summaries: expected one sentence per line, got several on one line in 1"):
         rouge(["It rained. We left."], ["It rained.\nWe left."])
-
-
-def test_lists_of_single_sentences_give_a_warning():
-    told = "^references: 2 of 3 documents have several references of one sentence each, of which the best one counts"
-    references = [["The mill stopped.", "Rain fell."], ["It rained.", "Dr. Rivers left.\n", "So did we."], ["Rain."]]
-    with pytest.warns(InputWarning, match=told):
-        rouge(["Rain fell."] * 3, references)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        rouge(["Rain fell."] * 3, [["The mill stopped.\nRain fell.", "Rain fell."], *references[1:]])
