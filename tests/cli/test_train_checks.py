@@ -22,6 +22,10 @@ def recipe(tmp_path, parser_folder):
             "unit=edu sentence_model=discsum-news-edu",
             "sentence_model: expected a summarizer of sentences, got discsum-news-edu of the unit edu",
         ),
+        (
+            "unit=edu sentence_model=discsum-news-sentence",
+            "but discsum-news-sentence is on those of discsum-gum; set sentence_model=null",
+        ),
         ("encoder_layers=50", "encoder_layers: expected at most 2, the encoder's number of layers, got 50"),
         ("vectors=nosuch/xx", "nosuch/xx: "),
         ("parser=nosuch", "nosuch: expected a folder with config.json"),

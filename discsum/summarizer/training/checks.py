@@ -38,7 +38,7 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
         # Only tables need the encoder: dataset folders already have vectors.
         UnitEncoder.load(recipe.vectors, parser)
     if recipe.sentence_model is not None:
-        check_sentence_model(recipe.sentence_model)
+        check_sentence_model(recipe.sentence_model, recipe.parser)
     if recipe.start is not None:
         encoder = ""
         if recipe.vectors not in VECTORS:

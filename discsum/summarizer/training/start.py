@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from discsum.constants import SUMMARIZER_KIND
 from discsum.encoder.synthesizer import Synthesizer
-from discsum.errors import InputError, WeightsError
+from discsum.errors import InputError
 from discsum.persistence import ModelFolder, fingerprint, locate, read_config, read_model
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network
 
@@ -49,15 +49,22 @@ def initialise_from(network: Synthesizer, layers: nn.Module, config: SummarizerC
     return copied
 
 
-def check_sentence_model(name: str) -> None:
-    """Check that a summarizer of sentences exists, without reading weights.
+def check_sentence_model(name: str, parser: str) -> None:
+    """Check that a summarizer of sentences exists, and reads trees of a parser, without reading weights.
 
     Raises:
-        WeightsError: No such summarizer, or one of EDUs.
+        InputError: A summarizer of EDUs, or on trees of another parser.
+        WeightsError: No such summarizer.
     """
     model = ModelFolder(locate(name, SUMMARIZER_KIND), read_config(name, SUMMARIZER_KIND), {})
-    if (unit := read_inputs(model).unit) != "sentence":
-        raise WeightsError(f"sentence_model: expected a summarizer of sentences, got {name} of the unit {unit}")
+    inputs = read_inputs(model)
+    if inputs.unit != "sentence":
+        raise InputError(f"sentence_model: expected a summarizer of sentences, got {name} of the unit {inputs.unit}")
+    if inputs.fingerprint != fingerprint(parser):
+        raise InputError(
+            f"sentence_model: expected a summarizer on trees of {parser}, as the recipe says, but {name} is on those "
+            f"of {inputs.parser}; set sentence_model=null"
+        )
 
 
 def check_start(name: str, config: SummarizerConfig) -> None:
