@@ -73,7 +73,7 @@ class ExtractiveSummarizer(UnitScorer):
         return encoder
 
     @cached_property
-    def sentences(self) -> ExtractiveSummarizer | None:
+    def sentence_model(self) -> ExtractiveSummarizer | None:
         """The summarizer of sentences whose scores those of EDUs are averaged with; None if there is none."""
         if not self.config.sentence_model:
             return None
@@ -108,7 +108,7 @@ class ExtractiveSummarizer(UnitScorer):
         """
         count = self.network.parameter_count()
         layers = sum(weight.numel() for weight in dict(self.trained).values())
-        sentences = self.sentences.parameter_count().whole if self.sentences is not None else 0
+        sentences = self.sentence_model.parameter_count().whole if self.sentence_model is not None else 0
         return replace(count, whole=count.whole + layers + sentences)
 
     @classmethod
@@ -229,7 +229,7 @@ class ExtractiveSummarizer(UnitScorer):
     def reads(self) -> Collection[str]:
         """The vectors to keep when the parser encodes a text; empty if the model encodes texts itself."""
         own = self.encoder.needs(self.unit) if self.encoder.pools else ()
-        return {*own, *(self.sentences.reads if self.sentences is not None else ())}
+        return {*own, *(self.sentence_model.reads if self.sentence_model is not None else ())}
 
     def score(self, document: Document, unit: str) -> Scores:
         """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
@@ -248,9 +248,9 @@ class ExtractiveSummarizer(UnitScorer):
         if unit != self.unit:
             raise InputError(f"{self.name}: expected unit {self.unit!r}, got {unit!r}; name another model")
         own = [self.confidences(item.document, self._vectors(item)) for item in documents]
-        if self.sentences is None:
+        if self.sentence_model is None:
             return own
-        whole = self.sentences.scores(documents, "sentence")
+        whole = self.sentence_model.scores(documents, "sentence")
         every = zip(documents, own, whole, strict=True)
         return [self.averaged(item.document, edus, sentences) for item, edus, sentences in every]
 

@@ -64,7 +64,7 @@ def test_validation_uses_both(data, parser_folder, summarizer_folders, tmp_path)
     run = trainer(data, parser_folder, tmp_path / "run", epochs=1, unit="edu", sentence_model=name)
     run.run(lines.append)
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
-    assert model.sentences is not None and model.sentences.unit == "sentence"
+    assert model.sentence_model is not None and model.sentence_model.unit == "sentence"
     examples = [run.task.validation[index] for index in range(len(run.task.validation))]
     summaries = ["\n".join(model.summarize(one.document, policy=model.policy()).lines) for one in examples]
     expected = rouge(summaries, [one.references for one in examples]).mean

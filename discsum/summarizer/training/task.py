@@ -192,10 +192,10 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         """Return ROUGE F1 of summaries of the validation documents, in percent."""
         summarizer = self._summarizer()
         policy, lines, references = summarizer.policy(), list[str](), list[tuple[str, ...]]()
-        if summarizer.sentences is not None and not self._sentence_scores:
+        if summarizer.sentence_model is not None and not self._sentence_scores:
             # They do not change during a run.
             examples = (self.validation[index] for index in range(len(self.validation)))
-            self._sentence_scores += [summarizer.sentences.score(one.document, "sentence") for one in examples]
+            self._sentence_scores += [summarizer.sentence_model.score(one.document, "sentence") for one in examples]
         for block in batches((self.validation[index] for index in range(len(self.validation))), BATCH):
             for example, logits in zip(block, torch.sigmoid(self.scorer.score(block)).cpu(), strict=True):
                 # The example only has the first section; later units score 0.
