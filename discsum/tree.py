@@ -180,17 +180,18 @@ def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
     except TypeError as error:
         wanted = ", ".join(Node.__dataclass_fields__)
         raise TreeError(f"node {position}: expected the fields {wanted}, got {node!r}") from error
-    for name in ("first", "last", "split"):
-        value = getattr(given, name)
+    ends, joined = (given.first, given.last, given.split), given.joined
+    # First, because checks for other kinds of numbers are slow.
+    usual = [*map(type, ends), type(given.probability)] == [int, int, int, float]
+    if usual and (joined is None or joined is True or joined is False):
+        return given
+    for name, value in zip(("first", "last", "split"), ends, strict=True):
         if not isinstance(value, Integral) or isinstance(value, bool):
             raise TreeError(f"node {position}: expected {name} to be a whole number, got {value!r}")
     if not isinstance(given.probability, Real) or isinstance(given.probability, bool):
         raise TreeError(f"node {position}: expected probability to be a number, got {given.probability!r}")
-    if given.joined is not None and not isinstance(given.joined, bool):
-        raise TreeError(f"node {position}: expected joined to be true, false or left out, got {given.joined!r}")
-    ends = given.first, given.last, given.split
-    if all(type(end) is int for end in ends) and type(given.probability) is float:
-        return given
+    if joined is not None and not isinstance(joined, bool):
+        raise TreeError(f"node {position}: expected joined to be true, false or left out, got {joined!r}")
     # NumPy's numbers cannot be written as JSON.
     first, last, split = map(int, ends)
     return replace(given, first=first, last=last, split=split, probability=float(given.probability))
