@@ -119,7 +119,8 @@ def abstract(
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
     # Families of models differ in their options, so pass only those that were given.
     options |= {name: value for name, value in given.items() if value is not None}
-    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, parser=parser)
+    own = None if parser == SHIPPED_PARSER else parser
+    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, parser=own)
     job = Job.of(source)
     writer = Writer(
         inputs,

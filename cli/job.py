@@ -14,16 +14,17 @@ import typer
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import Writer
-from discsum.constants import SHIPPED_PARSER
+from discsum.constants import PARSER_KIND
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.listings import is_several
 from discsum.data.storage import location
 from discsum.data.tables import TABLES, kind_of
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
 from discsum.files import to_line
 from discsum.format_registry import suffixes
+from discsum.persistence import read_config
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class CheckedSource(InputSource):
     Attributes:
         sentences: The value of `--sentences`.
         edus: The value of `--edus`.
-        parser: The value of `--parser`, if the parser is only needed for trees.
+        parser: The value of `--parser`, if it was given and the parser is only needed for trees.
 
     Raises:
         BadParameter: A `text_column`, but only local files that are not tables.
@@ -80,9 +81,9 @@ class CheckedSource(InputSource):
                 there = {
                     f"--sentences {self.sentences}": self.sentences != "model" and bool(entry.document.sentences),
                     f"--edus {self.edus}": self.edus != "model" and bool(entry.document.edus),
-                    f"--parser {self.parser}": self.parser not in (None, SHIPPED_PARSER)
+                    f"--parser {self.parser}": self.parser is not None
                     and entry.document.tree is not None
-                    and entry.document.parser != self.parser,
+                    and entry.document.parser != _name_of(self.parser),
                 }
                 if ignored := [option for option, has in there.items() if has]:
                     noted = True
@@ -91,6 +92,14 @@ class CheckedSource(InputSource):
                         "text, which keeps its own units and tree, as do all other such inputs"
                     )
             yield entry
+
+
+def _name_of(parser: str) -> str:
+    """Return the name that a parser gives to its trees; what was given if there is no such parser."""
+    try:
+        return str(read_config(parser, PARSER_KIND)["name"])
+    except WeightsError:
+        return parser
 
 
 @dataclass(frozen=True)

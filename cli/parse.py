@@ -131,7 +131,8 @@ def parse(
     format = "json" if jsonl else format
     if brackets and format != "dis":
         raise typer.BadParameter(f"needs --format dis, got {format}", param_hint="--brackets")
-    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus, parser)
+    own = None if parser == SHIPPED_PARSER else parser
+    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus, own)
     if shards:
         folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))
         from discsum.data.parse_parts import ParseRecipe, parse_job

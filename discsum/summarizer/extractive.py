@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,11 @@ from discsum.hub import downloaded
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
-from discsum.persistence import read_card, read_model
+from discsum.persistence import ModelFolder, read_card, read_model
 from discsum.ranking import log_odds
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
-from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
+from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network, write_summarizer
 from discsum.summarizer.options import SHIPPED, check_unit
 from discsum.summarizer.pipeline import SummaryPipeline
 from discsum.summary import Summary
@@ -77,10 +77,13 @@ class ExtractiveSummarizer(UnitScorer):
         """The summarizer of sentences whose scores those of EDUs are averaged with; None if there is none."""
         if not self.config.sentence_model:
             return None
-        precision = self.parser.network.encoder.precision
-        return ExtractiveSummarizer.from_pretrained(
-            self.config.sentence_model, unit="sentence", device=str(self.network.device), precision=precision
-        )
+        found = self._read(read_model(self.config.sentence_model, SUMMARIZER_KIND), lambda name: self.parser)
+        if (found.unit, found.config.fingerprint) != ("sentence", self.parser.fingerprint):
+            raise WeightsError(
+                f"{self.name}: expected a summarizer of sentences on trees of {self.config.parser}, got {found.name}"
+            )
+        found.network.to(self.network.device)
+        return found
 
     @property
     def name(self) -> str:
@@ -145,11 +148,17 @@ class ExtractiveSummarizer(UnitScorer):
         elif hub:
             raise TypeError(f"from_pretrained: expected {', '.join(hub)} only with hf:NAME, got {name_or_path}")
         model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit or "sentence"], SUMMARIZER_KIND)
+        check_unit(str(name_or_path), read_inputs(model).unit, unit)
+        found = cls._read(model, lambda name: load_parser(name, device, precision))
+        found.network.to(device)
+        return found
+
+    @classmethod
+    def _read(cls, model: ModelFolder, parser: Callable[[str], Parser]) -> ExtractiveSummarizer:
+        """Return the summarizer of a folder on the CPU; `parser` returns the parser of a name or folder."""
         network, config = read_network(model)
-        check_unit(str(name_or_path), config.unit, unit)
         trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
-        text = read_card(model.path)
-        return cls(network.to(device), config, load_parser(config.parser, device, precision), trained, text)
+        return cls(network, config, parser(config.parser), trained, read_card(model.path))
 
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
         """Write the configuration, float16 weights and model card to `folder`.

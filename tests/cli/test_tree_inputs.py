@@ -7,6 +7,7 @@ import pytest
 
 from discsum.document import Document
 from discsum.formats import dump, read_tree
+from discsum.parsers.parser import Parser
 from discsum.tree import Node, RSTTree
 
 HEADED = """<?xml version="1.0" encoding="windows-1251"?>
@@ -114,3 +115,16 @@ def test_units_and_trees_are_not_kept_in_silence(discsum, parser_folder, tmp_pat
         )
         assert len(result.err.splitlines()) == 1 + bool(more)
     assert discsum("parse", tmp_path).err == ""
+
+
+def test_a_parsers_own_trees_are_not_kept_in_error(discsum, parser_folder, tmp_path):
+    path, other = tmp_path / "a.json", tmp_path / "other"
+    (tmp_path / "a.txt").write_text("It rained. The mill stopped.")
+    assert discsum("parse", tmp_path / "a.txt", "-f", "json", "--parser", parser_folder, "-o", path).code == 0
+    assert discsum("parse", path, "--parser", parser_folder).err == ""
+    assert discsum("extract", path, "--model", "lead", "--parser", parser_folder).err == ""
+    assert "expected a text for --parser discsum-gum, got a tree" in (
+        discsum("extract", path, "--model", "lead", "--parser", "discsum-gum").err
+    )
+    Parser.from_pretrained(parser_folder).save_pretrained(other)
+    assert discsum("parse", path, "--parser", other).err == ""

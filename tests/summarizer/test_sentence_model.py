@@ -34,6 +34,8 @@ def test_log_odds_are_averaged_with_those_of_the_sentence(summarizer_folders):
     np.testing.assert_allclose(odds(found), odds(edus) ** 0.75 * odds(whole[owner]) ** 0.25)
     np.testing.assert_allclose(load(summarizer_folders, 0.0).score(document, "edu"), edus)
     np.testing.assert_allclose(load(summarizer_folders, 1.0).score(document, "edu"), whole[owner])
+    model = load(summarizer_folders, 0.25)
+    assert model.sentence_model.parser is model.parser
     assert load(summarizer_folders, 0.25).summarize("").text == ""
 
 
@@ -57,6 +59,15 @@ def test_a_saved_model_finds_its_summarizer_of_sentences(summarizer_folders, tmp
     ExtractiveSummarizer.from_pretrained(summarizer_folders["edu"]).save_pretrained(moved / "sentences")
     with pytest.raises(WeightsError, match=r"expected the summarizer of sentences .*sentences with fingerprint"):
         ExtractiveSummarizer.from_pretrained(moved / "edus")
+
+
+def test_another_parser_or_unit_is_refused(summarizer_folders):
+    own = ExtractiveSummarizer.from_pretrained(summarizer_folders["edu"])
+    document = own.parser.parse(tiny.ARTICLE)
+    for name in (str(summarizer_folders["edu"]), "discsum-news-sentence"):
+        model = ExtractiveSummarizer(own.network, replace(own.config, sentence_model=name), own.parser)
+        with pytest.raises(WeightsError, match="expected a summarizer of sentences on trees of"):
+            model.score(document, "edu")
 
 
 def test_validation_uses_both(data, parser_folder, summarizer_folders, tmp_path):

@@ -192,7 +192,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         """Return ROUGE F1 of summaries of the validation documents, in percent."""
         summarizer = self._summarizer()
         policy, lines, references = summarizer.policy(), list[str](), list[tuple[str, ...]]()
-        if summarizer.sentence_model is not None and not self._sentence_scores:
+        if self.config.sentence_model and not self._sentence_scores and summarizer.sentence_model is not None:
             # They do not change during a run.
             examples = (self.validation[index] for index in range(len(self.validation)))
             self._sentence_scores += [summarizer.sentence_model.score(one.document, "sentence") for one in examples]
