@@ -18,6 +18,7 @@ from discsum.data.manifest import MANIFEST
 from discsum.data.parts import Part
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.data.storage import Location, location
+from discsum.data.tables import TABLES
 from discsum.errors import number_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
         refused: Parameters that have no meaning with `--shards`.
 
     Raises:
-        BadParameter: No output folder is given, or one of the refused options is.
+        BadParameter: No output folder is given, or a file, or one of the refused options.
         InputError: A folder that cannot be written, or is in one of the inputs.
     """
     given = [option for name, option in given_options(context).items() if name in refused]
@@ -56,6 +57,10 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
         raise typer.BadParameter("needs -o FOLDER", param_hint=SHARDS)
     folder = location(output)
     if isinstance(folder, Path):
+        if folder.name.lower().endswith((*TABLES, ".json", ".txt")) and not folder.is_dir():
+            raise typer.BadParameter(
+                f"expected a folder for --shards, got {output}; leave out the suffix", param_hint="-o"
+            )
         check_writable(folder, folder=True)
     check_outside(folder, inputs)
     return folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,8 @@ from discsum.hub import local_only
 SUMMARY_COLUMNS = ("references", "highlights", "summary")
 # Columns of a single summary, in which a list has its sentences; elsewhere a list has several summaries.
 WHOLE = ("highlights", "summary")
+# What pandas and `csv` write to a CSV for a list, and for a missing value.
+_LISTED = re.compile(r"nan|\[\s*(?:(?:None|'.*'|\".*\")(?:,?\s.*)?)?\]", re.IGNORECASE | re.DOTALL)
 # Files that `save_to_disk` writes for a dataset and for a folder of splits.
 INFO, SPLITS = "dataset_info.json", "dataset_dict.json"
 
@@ -284,6 +287,11 @@ def _text(value: Any) -> str:
 
 def _references(value: Any, whole: bool) -> tuple[str, ...]:
     """Return the references in a column; with `whole`, a list has the sentences of a single one."""
+    if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
+        raise InputError(
+            f"expected a reference summary, got {_shown(value)}, which looks like a list or number written as text; "
+            "CSV has no lists, so write the table as JSON lines or Parquet"
+        )
     references = (value,) if isinstance(value, str) else value
     if not isinstance(references, list | tuple) or not all(isinstance(item, str) for item in references):
         raise InputError(f"expected a reference summary or a list of them, got {_shown(value)}")

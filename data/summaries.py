@@ -62,6 +62,11 @@ class SummaryTable:
             texts[name] = "\n".join(lines)
         return cls(path, texts, frozenset(whole))
 
+    def _example(self, ids: Sequence[str]) -> str:
+        """Return a hint that names a summary of no text, such as that of 1.0 where the text is 1."""
+        others = [name for name in self.texts if name not in ids]
+        return f", and the table has {others[0]}, which is no text" if others else ""
+
     def check_ids(self, ids: Sequence[str]) -> None:
         """Check that each text has a summary of its own, and warn about empty ones.
 
@@ -71,7 +76,7 @@ class SummaryTable:
         if missing := [name for name in ids if name not in self.texts]:
             raise InputError(
                 f"{self.path}: expected a summary of every text, found none for {len(missing)} of {len(ids)}, such as "
-                f"{missing[0]}; a text without an id is named TABLE-ROW"
+                f"{missing[0]}; a text without an id is named TABLE-ROW{self._example(ids)}"
             )
         if twice := [name for name, times in Counter(ids).items() if times > 1]:
             raise InputError(f"{self.path}: expected texts with different ids, got several named {twice[0]}")

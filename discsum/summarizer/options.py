@@ -185,5 +185,6 @@ def check_unit(name: str | None, own: str | None, unit: str | None) -> None:
     """Raise `WeightsError` if a model's `own` unit differs from the requested `unit`; either may be None (unknown)."""
     if None not in (unit, own) and unit != own:
         raise WeightsError(
-            f"{name}: expected a model that scores {unit} units, got one for --unit {own} (Python: unit={own!r})"
+            f"{name}: expected a model that scores units of the kind {unit}, got one for {own}; add --unit {own} "
+            f"(Python: unit={own!r}), or name another model"
         )

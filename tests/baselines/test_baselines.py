@@ -101,7 +101,7 @@ def test_baselines_of_ones_own(document, monkeypatch):
         baseline("no-scorer")
     for dependencies in (None, True, False):
         assert discsum.summarize(document, model="edu-only", units=1, dependencies=dependencies).unit == "edu"
-    with pytest.raises(WeightsError, match="edu-only: expected a model that scores sentence units"):
+    with pytest.raises(WeightsError, match="edu-only: expected a model that scores units of the kind sentence"):
         discsum.summarize(document, model="edu-only", unit="sentence")
 
 

@@ -253,7 +253,10 @@ def test_help_fits_a_terminal_of_80_columns(discsum, monkeypatch, command):
             ["extract", "TEXT", "--model", "tree-knapsack", "--block-trigrams"],
             "tree-knapsack, which selects all units at once",
         ),
-        (["extract", "TEXT", "--unit", "edu", "--model", "discsum-news-sentence"], "got one for --unit sentence"),
+        (
+            ["extract", "TEXT", "--unit", "edu", "--model", "discsum-news-sentence"],
+            "got one for sentence; add --unit sentence",
+        ),
         (["extract", "TEXT", "--model", "lead", "--parser", "discsum-news-edu"], "expected a discsum-parser"),
         (["extract", "gone.txt"], "gone.txt: no such file or folder"),
         (["extract", "TEXT", "-o", "TEXT/out"], "which is not a folder"),

@@ -127,6 +127,7 @@ def test_files_that_are_no_tables(discsum, parser_folder, tmp_path, name, messag
     ("rows", "message"),
     [
         ([{"id": "a", "summary": "Rain."}], "expected a summary of every text, found none for 1 of 2, such as news-2"),
+        ([{"id": 2.0, "summary": "Rain."}], "is named TABLE-ROW, and the table has 2.0, which is no text"),
         ([{"id": None, "summary": "Rain."}], "mine.jsonl:1: expected the id of a text, got None"),
         (
             [{"id": "a", "text": "Rain."}],

@@ -142,7 +142,7 @@ def test_trees_keep_their_units(discsum, article, tmp_path, parser_folder, summa
 def test_a_model_of_the_other_unit_is_refused(extract, article, summarizer_folders):
     result = extract(article, "--model", summarizer_folders["edu"], "--unit", "sentence")
     assert result.code == 1
-    assert "expected a model that scores sentence units, got one for --unit edu" in result.err
+    assert "expected a model that scores units of the kind sentence, got one for edu; add --unit edu" in result.err
 
 
 @pytest.mark.parametrize("unit", ["sentence", "edu"])

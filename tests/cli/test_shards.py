@@ -143,6 +143,7 @@ def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum,
     [
         ("parse", ["--shards"], 2, "needs -o FOLDER"),
         ("parse", ["--shards", "-o", "-"], 2, "needs -o FOLDER"),
+        ("parse", ["--shards", "-o", "set.jsonl"], 2, "expected a folder for --shards, got set.jsonl; leave out"),
         ("parse", ["--shards", "-o", "OUT", "--resume"], 2, "cannot be combined with --resume"),
         ("parse", ["--shards", "-o", "OUT", "--format", "rs3"], 2, "cannot be combined with --format"),
         ("parse", ["--shards", "-o", "OUT", "--format", "tree"], 2, "cannot be combined with --format"),

@@ -1,5 +1,6 @@
 """Pairs of texts and summaries from the rows of tables."""
 
+import csv
 import json
 
 import pytest
@@ -25,6 +26,19 @@ def test_every_table_with_a_header_is_checked_once(tmp_path):
     assert next(pairs).source == f"{tmp_path / 'a.csv'}:2"
     with pytest.raises(InputError, match=r"b\.csv:2: expected a column references or highlights or summary"):
         next(pairs)
+
+
+@pytest.mark.parametrize(
+    "cell", ["['It rained.', 'We left.']", "['It rained.'\n 'We left.']", "[]", "nan", "[None, 'A.']"]
+)
+def test_lists_written_as_text_are_refused(tmp_path, cell):
+    with (tmp_path / "news.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [["text", "summary"], ["Rain fell.", cell], ["Rain.", "[sic] It rained."], ["R.", "[A]"]]
+        )
+    failure, *pairs = PairSource(str(tmp_path / "news.csv")).pairs()
+    assert "which looks like a list or number written as text; CSV has no lists" in failure.reason
+    assert [pair.references for pair in pairs] == [("[sic] It rained.",), ("[A]",)]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,9 @@ def test_arguments_that_a_model_cannot_have(summarizer_folders):
     load = ExtractiveSummarizer.from_pretrained
     with pytest.raises(TypeError, match="from_pretrained: expected precison only with hf:NAME"):
         load(summarizer_folders["edu"], precison="bf16")
-    with pytest.raises(WeightsError, match="expected a model that scores sentence units, got one for --unit edu"):
+    with pytest.raises(
+        WeightsError, match="expected a model that scores units of the kind sentence, got one for edu; add --unit edu"
+    ):
         load(summarizer_folders["edu"], unit="sentence")
     assert load(summarizer_folders["edu"], unit="edu").unit == load(summarizer_folders["edu"]).unit == "edu"
 
