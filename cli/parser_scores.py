@@ -117,7 +117,7 @@ def show_parsers(
         figures = [
             {"model": one.model, "first": rows.start, "documents": len(one.documents), **one.scores.to_dict()}
             | {"against": [_entry(other, found) for own, other, found in pairs if own is one and found]}
-            | {"warnings": few_documents(len(one.documents))}
+            | {"warnings": few_documents(len(one.documents)) if pairs else []}
             for one in measured
         ]
         typer.echo(json.dumps({"data": str(data), "split": split, "models": figures}, indent=1))

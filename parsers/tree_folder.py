@@ -92,8 +92,9 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None
         raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
     if guessed:
         warn(
-            f"{folder}: sentences of {guessed} of {len(documents)} documents are guessed from final punctuation; "
-            "train with sentences=newline if text files next to the trees have one sentence per line",
+            f"{folder}: sentences of {guessed} of {len(documents)} documents are guessed from final punctuation, also "
+            "where figures say gold sentences; if text files next to the trees have one sentence per line, train with "
+            "sentences=newline",
             InputWarning,
             stacklevel=2,
         )
