@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.abstractive.sparse.selectors import check_name
-from discsum.cli.command import as_usage, command_app
+from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.job import CheckedSource, Job, write_summaries
 from discsum.cli.options import (
     OF_SEQUENCE_MODELS,
@@ -50,6 +50,7 @@ app = command_app()
 
 @app.command()
 def abstract(
+    context: typer.Context,
     inputs: Inputs,
     model: Annotated[
         str | None,
@@ -119,7 +120,7 @@ def abstract(
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
     # Families of models differ in their options, so pass only those that were given.
     options |= {name: value for name, value in given.items() if value is not None}
-    own = None if parser == SHIPPED_PARSER else parser
+    own = parser if "parser" in given_options(context) else None
     source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, parser=own)
     job = Job.of(source)
     writer = Writer(

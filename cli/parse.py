@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.cli.choices import choice, one_of
-from discsum.cli.command import as_usage, command_app
+from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.completion import among
 from discsum.cli.documents import BATCH
 from discsum.cli.job import CheckedSource, Job
@@ -131,7 +131,7 @@ def parse(
     format = "json" if jsonl else format
     if brackets and format != "dis":
         raise typer.BadParameter(f"needs --format dis, got {format}", param_hint="--brackets")
-    own = None if parser == SHIPPED_PARSER else parser
+    own = parser if "parser" in given_options(context) else None
     source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus, own)
     if shards:
         folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))

@@ -64,8 +64,8 @@ class SummaryTable:
 
     def _example(self, ids: Sequence[str]) -> str:
         """Return a hint that names a summary of no text, such as that of 1.0 where the text is 1."""
-        others = [name for name in self.texts if name not in ids]
-        return f", and the table has {others[0]}, which is no text" if others else ""
+        other = next(iter(self.texts.keys() - {*ids}), None)
+        return "" if other is None else f", and the table has {other}, which is no text"
 
     def check_ids(self, ids: Sequence[str]) -> None:
         """Check that each text has a summary of its own, and warn about empty ones.

@@ -56,13 +56,14 @@ def ensure_parsed(
     if bare:
         texts, names = [item.text for item in bare], [item.id for item in bare]
         found = iter(parser().encode(texts, sentences=sentences, edus=_edus_of(texts, edus), ids=names, keep=keep))
-    known = [item.document.with_id(item.id) for item in items if item.document is not None]
-    with_trees = iter(_with_trees([own for own in known if own.tree is not None], parser, keep, checked))
-    rest = iter(own for own in known if own.tree is None)
+    grown = [
+        item.document.with_id(item.id) for item in items if item.document is not None and item.document.tree is not None
+    ]
+    with_trees = iter(_with_trees(grown, parser, keep, checked))
     return [
         with_vectors(next(found), parser())
         if item.document is None
-        else _completed(next(rest), parser, sentences, edus, keep)
+        else _completed(item.document.with_id(item.id), parser, sentences, edus, keep)
         if item.document.tree is None
         else next(with_trees)
         for item in items
@@ -113,6 +114,7 @@ def _edus_of(texts: Sequence[str], edus: str) -> list[Sequence[Span]] | None:
 def _with_trees(
     documents: Sequence[Document], parser: Callable[[], Parser], keep: Collection[str], checked: bool
 ) -> list[ParsedDocument]:
+    """Return documents that have trees, encoded together if vectors are to be kept."""
     if not documents:
         return []
     known = [parser().with_text_warnings(document) for document in documents] if checked else documents

@@ -26,7 +26,7 @@ from discsum.persistence import ModelFolder, read_card, read_model
 from discsum.ranking import log_odds
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
-from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network, write_summarizer
+from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
 from discsum.summarizer.options import SHIPPED, check_unit
 from discsum.summarizer.pipeline import SummaryPipeline
 from discsum.summary import Summary
@@ -148,8 +148,8 @@ class ExtractiveSummarizer(UnitScorer):
         elif hub:
             raise TypeError(f"from_pretrained: expected {', '.join(hub)} only with hf:NAME, got {name_or_path}")
         model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit or "sentence"], SUMMARIZER_KIND)
-        check_unit(str(name_or_path), read_inputs(model).unit, unit)
         found = cls._read(model, lambda name: load_parser(name, device, precision))
+        check_unit(str(name_or_path), found.unit, unit)
         found.network.to(device)
         return found
 
@@ -264,7 +264,13 @@ class ExtractiveSummarizer(UnitScorer):
         return [self.averaged(item.document, edus, sentences) for item, edus, sentences in every]
 
     def averaged(self, document: Document, edus: Scores, sentences: Scores) -> Scores:
-        """Return confidences of EDUs `(edus,)` whose log-odds are averaged with those of their sentences."""
+        """Return confidences `(edus,)` whose log-odds are averaged with those of the EDUs' sentences.
+
+        Args:
+            document: The document.
+            edus: `(edus,)` probabilities of its EDUs.
+            sentences: `(sentences,)` probabilities of its sentences.
+        """
         share = self.config.sentence_share
         mean = (1 - share) * log_odds(edus) + share * log_odds(sentences)[document.edu_to_sentence]
         found: Scores = 1 / (1 + np.exp(-mean))

@@ -126,5 +126,8 @@ def test_a_parsers_own_trees_are_not_kept_in_error(discsum, parser_folder, tmp_p
     assert "expected a text for --parser discsum-gum, got a tree" in (
         discsum("extract", path, "--model", "lead", "--parser", "discsum-gum").err
     )
+    assert (
+        "expected a text for --parser discsum-gum, got a tree" in discsum("parse", path, "--parser", "discsum-gum").err
+    )
     Parser.from_pretrained(parser_folder).save_pretrained(other)
     assert discsum("parse", path, "--parser", other).err == ""

@@ -87,3 +87,17 @@ def test_validation_uses_both(data, parser_folder, summarizer_folders, tmp_path)
 def test_sentences_of_summarizers_of_sentences():
     with pytest.raises(InputError, match="sentence_model: expected none with unit sentence, got mine"):
         SummarizerRecipe.from_dict(read_recipe("news-sentence", ["sentence_model=mine"]))
+
+
+def test_a_run_is_not_resumed_with_another_summarizer_of_sentences(data, parser_folder, summarizer_folders, tmp_path):
+    sentences, settings = (
+        tmp_path / "sentences",
+        {"unit": "edu", "sentence_model": str(tmp_path / "sentences"), "stop_after": 1},
+    )
+    model = ExtractiveSummarizer.from_pretrained(summarizer_folders["sentence"])
+    model.save_pretrained(sentences)
+    trainer(data, parser_folder, tmp_path / "run", epochs=2, **settings).run(lambda line: None)
+    model.config = replace(model.config, units=1)
+    model.save_pretrained(sentences)
+    with pytest.raises(WeightsError, match=r"sentence_model: expected .*sentences with fingerprint .* began with, got"):
+        trainer(data, parser_folder, tmp_path / "run", epochs=2, **settings)

@@ -159,6 +159,7 @@ class ChunkEncoder(nn.Module):
 
 
 def _check(input_ids: Tensor, mask: Tensor, chunk_ids: Tensor) -> None:
+    """Raise `InputError` unless all are `(documents, tokens)`, and tokens outside the mask are in no chunk."""
     for name, given in (("attention_mask", mask), ("chunk_ids", chunk_ids)):
         if given.shape != input_ids.shape:
             raise InputError(f"{name}: expected the shape {tuple(input_ids.shape)}, got {tuple(given.shape)}")

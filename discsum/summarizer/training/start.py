@@ -63,7 +63,7 @@ def check_sentence_model(name: str, parser: str) -> None:
     if inputs.fingerprint != fingerprint(parser):
         raise InputError(
             f"sentence_model: expected a summarizer on trees of {parser}, as the recipe says, but {name} is on those "
-            f"of {inputs.parser}; set sentence_model=null, and larger penalties for news-edu: redundancy=6 brevity=0.05"
+            f"of {inputs.parser}; set sentence_model=null, with about twice the redundancy and brevity"
         )
 
 

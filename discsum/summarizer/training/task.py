@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from discsum.batches import batches
+from discsum.constants import SUMMARIZER_KIND
 from discsum.encoder.features import COUNT
 from discsum.encoder.heads import HEADS
 from discsum.encoder.inputs import padded
@@ -21,6 +23,7 @@ from discsum.metrics.rouge import rouge
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
+from discsum.persistence import fingerprint
 from discsum.scoring import Scores, extract
 from discsum.selection import OPEN_RULES
 from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -130,7 +133,6 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         width, features = encoder.width if encoder is not None else self.train.width, COUNT if recipe.features else 0
         network = Synthesizer(replace(recipe.synthesizer, width=width, features=features)).to(device)
         self.network = self.scorer = ScoringNetwork(network, encoder, recipe.unit)
-        self._sentence_scores: list[Scores] = []
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return the parameters of the network and of the encoder's trained layers, each with its learning rate."""
@@ -192,20 +194,28 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         """Return ROUGE F1 of summaries of the validation documents, in percent."""
         summarizer = self._summarizer()
         policy, lines, references = summarizer.policy(), list[str](), list[tuple[str, ...]]()
-        if self.config.sentence_model and not self._sentence_scores and summarizer.sentence_model is not None:
-            # They do not change during a run.
-            examples = (self.validation[index] for index in range(len(self.validation)))
-            self._sentence_scores += [summarizer.sentence_model.score(one.document, "sentence") for one in examples]
         for block in batches((self.validation[index] for index in range(len(self.validation))), BATCH):
             for example, logits in zip(block, torch.sigmoid(self.scorer.score(block)).cpu(), strict=True):
                 # The example only has the first section; later units score 0.
                 scores, known = np.zeros(len(example.document.units(policy.unit))), len(example.labels)
                 scores[:known] = logits[:known].double().numpy()
-                if self._sentence_scores:
+                if self._sentence_scores is not None:
                     scores = summarizer.averaged(example.document, scores, self._sentence_scores[len(lines)])
                 lines.append("\n".join(extract(example.document, summarizer, policy, scores=scores).lines))
                 references.append(example.references)
         return {key: round(100 * value, 4) for key, value in rouge(lines, references).mean.items()}
+
+    @cached_property
+    def _sentence_scores(self) -> list[Scores] | None:
+        """Scores `(sentences,)` of each validation document; None without a summarizer of sentences.
+
+        They are computed once, because they do not change during a run.
+        """
+        model = self._summarizer().sentence_model
+        if model is None:
+            return None
+        examples = (self.validation[index] for index in range(len(self.validation)))
+        return [model.score(example.document, "sentence") for example in examples]
 
     def selection_score(self, entry: LogEntry) -> float:
         """Return the mean of the recipe's validation metrics."""
@@ -213,8 +223,13 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         return sum(entry.validation.get(metric, 0.0) for metric in chosen) / len(chosen)
 
     def state(self) -> dict[str, Any]:
-        """Return what is not in the checkpoint: the digests of a Hugging Face encoder and of the code of heads."""
-        return {"encoder": self.config.encoder, "heads": self._heads()}
+        """Return what is not in the checkpoint: digests of an encoder, of the code of heads, of another summarizer."""
+        return {"encoder": self.config.encoder, "heads": self._heads(), "sentence_model": self._sentence_fingerprint()}
+
+    def _sentence_fingerprint(self) -> str:
+        """Return the fingerprint of the summarizer of sentences; empty without one."""
+        name = self.config.sentence_model
+        return fingerprint(name, SUMMARIZER_KIND) if name else ""
 
     def _heads(self) -> dict[str, str]:
         """Return origin and digest of the code of the heads that are not discsum's own, by name."""
@@ -223,7 +238,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         return {name: code for name in sorted(names) for code in HEADS.code(name).values()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Check that the encoder and the code of heads are those that the run began with.
+        """Check that the encoder, the code of heads and the summarizer of sentences are those that the run began with.
 
         Raises:
             WeightsError: Another encoder of the same name, such as a newer commit, or other code of a head.
@@ -233,6 +248,11 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             raise WeightsError(
                 f"vectors: expected the encoder {self.recipe.vectors} with digest {began}, which the run began with, "
                 f"got {self.config.encoder}; restore it, or choose another folder to train again"
+            )
+        if (model := state.get("sentence_model", "")) != (now := self._sentence_fingerprint()):
+            raise WeightsError(
+                f"sentence_model: expected {self.config.sentence_model or 'none'} with fingerprint {model or 'none'}, "
+                f"which the run began with, got {now or 'none'}; restore it, or choose another folder to train again"
             )
         if (heads := state.get("heads", self._heads())) != self._heads():
             raise WeightsError(
