@@ -13,6 +13,8 @@ from discsum.registry import suggestion
 
 # Fields of the model card that describe the recipe's own training data.
 _CLAIMS = ("notes", "license")
+# Fields of which one gives the length of a run.
+_LENGTHS = ("epochs", "steps")
 _FOLDER = Path(str(files("discsum") / "recipes"))
 
 
@@ -41,7 +43,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
 
     A recipe with the field `base` inherits the fields of another recipe, given by name or by path relative to its own
     file. `notes` and `license` describe the training data, so overrides and files of users that change `train` do not
-    inherit them.
+    inherit them. Of `epochs` and `steps`, the one that is set last gives the length of the run.
 
     Raises:
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
@@ -61,6 +63,8 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
             if not isinstance(place, dict):
                 raise InputError(f"{override}: expected {parent} to be a group of fields")
         place[last] = parse_yaml(value, override)
+        if not parents:
+            _drop_other_length(content, {last: place[last]})
     _drop_claims(content, {override.partition("=")[0] for override in overrides})
     return content
 
@@ -71,6 +75,13 @@ def _drop_claims(content: dict[str, Any], changed: Collection[str]) -> None:
         for field in _CLAIMS:
             if field not in changed:
                 content.pop(field, None)
+
+
+def _drop_other_length(content: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Remove the other field of the length of a run, in place, if the changes set only one of them."""
+    given = [field for field in _LENGTHS if changes.get(field) is not None]
+    if len(given) == 1:
+        content.pop(next(field for field in _LENGTHS if field not in given), None)
 
 
 def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
@@ -132,6 +143,7 @@ def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
         raise InputError(f"{path}: base: {error}") from error
     if not path.is_relative_to(_FOLDER):
         _drop_claims(inherited, content.keys())
+    _drop_other_length(inherited, content)
     return _merged(inherited, content)
 
 

@@ -82,7 +82,7 @@ class RunRecipe(TrainingRecipe):
         """Return a line for each field that is set but has no effect beside the others, to be warned about."""
         found = self.unused("sample_seed", why="without sample") if self.sample is None else []
         if self.steps is not None:
-            found += self.unused("epochs", why="with steps; steps=null counts epochs")
+            found += self.unused("epochs", why="with steps; leave out one of them")
         return found
 
     def to_dict(self) -> dict[str, Any]:

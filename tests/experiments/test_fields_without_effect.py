@@ -54,3 +54,20 @@ def test_the_line_says_why():
     assert lines_of({"kind": "extractive", "temperature": 0.2} | SOURCES) == [
         "temperature: 0.2 has no effect without the list-wise loss (listwise)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "length"),
+    [
+        (["epochs=2"], (2, None)),
+        (["steps=100"], (None, 100)),
+        (["steps=100", "epochs=2"], (2, None)),
+        (["steps=null"], (1, None)),
+    ],
+)
+def test_the_length_that_is_set_last_replaces_the_other(tmp_path, settings, length):
+    (tmp_path / "one.yaml").write_text("kind: extractive\nepochs: 1\n")
+    (tmp_path / "own.yaml").write_text("base: one.yaml\nsteps: 7\n")
+    content = read_recipe(str(tmp_path / "one.yaml"), settings)
+    assert (content.get("epochs"), content.get("steps")) == length
+    assert "epochs" not in read_recipe(str(tmp_path / "own.yaml"))
