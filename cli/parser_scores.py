@@ -90,7 +90,7 @@ def show_parsers(
         read_config(model, PARSER_KIND)
     # On treebanks other than GUM, each parser is scored on the splits that it was trained with.
     splits = read_split(data, split, models)
-    if sizes := [len(gold) for gold in splits if not gold[rows]]:
+    if sizes := [len(gold.documents) for gold in splits if not gold.documents[rows]]:
         raise InputError(
             f"{data}: expected documents of {split} between --first and --last, got none; {split} has {sizes[0]}"
         )
@@ -105,10 +105,12 @@ def show_parsers(
         with loading(model):
             parser = load_parser(model, device)
         # In the same order for all parsers, whose lists of documents may differ in it.
-        chosen = sorted(gold[rows], key=lambda document: document.id)
-        measured.append(Measured(model, chosen, evaluate_parser(parser, chosen, rst=rst)))
+        chosen = sorted(gold.documents[rows], key=lambda document: document.id)
+        guessed = any(document.id in gold.guessed for document in chosen)
+        measured.append(Measured(model, chosen, evaluate_parser(parser, chosen, rst=rst, guessed=guessed)))
         if style != "json":
-            some = "" if len(chosen) == len(gold) else f", {len(chosen)} of {len(gold)} documents from {rows.start}"
+            count = len(gold.documents)
+            some = "" if len(chosen) == count else f", {len(chosen)} of {count} documents from {rows.start}"
             typer.echo(_heading(f"{model} on {data} {split}{some}", style))
             _print_scores(measured[-1].scores, style)
     others = [one for one in measured if one.model in (against or models[:1])]

@@ -71,6 +71,7 @@ def parseval(
     rst: bool = False,
     classes: RelationClasses | None = None,
     from_text: bool = False,
+    guessed: bool = False,
 ) -> ParsevalScores:
     """Return the scores of predicted against gold trees of the same texts.
 
@@ -84,6 +85,7 @@ def parseval(
             part before the hyphen, of most other treebanks each relation itself.
         from_text: Whether EDUs and sentences were predicted, for the signature; those that differ from gold always
             were.
+        guessed: Whether any of the gold sentences are guessed from punctuation, for the signature.
 
     Raises:
         InputError: An unknown key, no documents, different texts, or a gold document of several EDUs without a tree. A
@@ -97,7 +99,8 @@ def parseval(
         trees = (document.tree for document in gold)
         classes = RelationClasses.of({node.relation for tree in trees if tree for node in tree.nodes}, {})
     counts: dict[str, list[Counts]] = {metric: [] for metric in METRICS}
-    edus = sentences = "predicted" if from_text else "gold"
+    edus = "predicted" if from_text else "gold"
+    sentences = "predicted" if from_text else _origin(guessed)
     for truth, guess in zip(gold, predicted, strict=True):
         if truth.tree is None and len(truth.edus) > 1:
             raise InputError(f"{truth.id}: expected a gold tree over {len(truth.edus)} EDUs, got none")
@@ -114,6 +117,11 @@ def parseval(
     signature = Signature.of(method=method, **units, key=(f"{key}-of-first", "end-of-last"), **measured)
     figures = {metric: total(own).f1 for metric, own in counts.items()}
     return ParsevalScores(**figures, signature=signature, counts={metric: tuple(own) for metric, own in counts.items()})
+
+
+def _origin(guessed: bool) -> str:
+    """Return where gold sentences come from, for signatures."""
+    return "guessed" if guessed else "gold"
 
 
 def _project(constituents: Iterable[Constituent], metric: str) -> Counter[tuple[object, ...]]:
@@ -172,8 +180,16 @@ class SegmentationScores:
     counts: Mapping[str, tuple[Counts, ...]] = field(default_factory=dict, repr=False)
 
 
-def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: str = "edu") -> SegmentationScores:
+def segmentation(
+    gold: Sequence[Document], predicted: Sequence[Document], unit: str = "edu", *, guessed: bool = False
+) -> SegmentationScores:
     """Return the scores of predicted unit starts, compared exactly, without the first unit of each document.
+
+    Args:
+        gold: Documents with gold units.
+        predicted: The same texts with predicted units.
+        unit: `edu` or `sentence`.
+        guessed: Whether any of the gold units are guessed from punctuation, for the signature.
 
     Raises:
         InputError: No documents, or different texts.
@@ -187,5 +203,6 @@ def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: 
     precision = 100.0 * whole.right / whole.predicted if whole.predicted else 100.0
     recall = 100.0 * whole.right / whole.gold if whole.gold else 100.0
     measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(gold)}
-    signature = Signature.of(method="segmentation", unit=unit, **measured)
+    origin = {"gold": _origin(guessed)} if guessed else {}
+    signature = Signature.of(method="segmentation", unit=unit, **origin, **measured)
     return SegmentationScores(precision, recall, whole.f1, signature, {"f1": tuple(counts)})

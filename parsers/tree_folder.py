@@ -28,12 +28,12 @@ class TreeFolder:
     Attributes:
         documents: Documents by name: the path in the folder, without suffix.
         left_out: Names of documents that could not be read, or have the text of another one.
-        guessed: Number of documents whose sentences are guessed from punctuation.
+        guessed: Names of documents whose sentences are guessed from punctuation.
     """
 
     documents: dict[str, Document]
     left_out: frozenset[str]
-    guessed: int
+    guessed: frozenset[str]
 
 
 def has_trees(folder: Path) -> bool:
@@ -59,7 +59,7 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: expected a folder with tree files, found no such folder")
-    documents, left_out, texts, guessed = dict[str, Document](), set[str](), dict[str, str](), 0
+    documents, left_out, texts, guessed = dict[str, Document](), set[str](), dict[str, str](), set[str]()
 
     def leave_out(name: str, error: DiscsumError) -> None:
         warn(f"left out: {error}", InputWarning, stacklevel=3)
@@ -85,20 +85,21 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None
                 leave_out(name, error)
                 continue
             documents[name] = document.with_id(name)
-            guessed += not certain
+            if not certain:
+                guessed.add(name)
     if not documents:
         endings = ", ".join(sorted(suffixes()))
         unread = f" but {len(left_out)} that cannot be read" if left_out else ""
         raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
     if guessed:
         warn(
-            f"{folder}: sentences of {guessed} of {len(documents)} documents are guessed from final punctuation, also "
-            "where figures say gold sentences; if text files next to the trees have one sentence per line, train with "
+            f"{folder}: sentences of {len(guessed)} of {len(documents)} documents are guessed from final "
+            "punctuation, also where figures say gold sentences; if text files next to the trees have one sentence per line, train with "
             "sentences=newline",
             InputWarning,
             stacklevel=2,
         )
-    return TreeFolder(documents, frozenset(left_out - documents.keys()), guessed)
+    return TreeFolder(documents, frozenset(left_out - documents.keys()), frozenset(guessed))
 
 
 def _check_tree(document: Document, name: str, path: Path, documents: Container[str], texts: dict[str, str]) -> None:

@@ -83,12 +83,21 @@ def format_figures(figures: Mapping[str, float]) -> str:
     return " ".join(shown)
 
 
-def evaluate_parser(parser: Parser, gold: Sequence[Document], *, rst: bool = False) -> ParserScores:
-    """Return the scores of `parser` on documents with gold trees; with `rst`, trees are scored by RST-Parseval.
+def evaluate_parser(
+    parser: Parser, gold: Sequence[Document], *, rst: bool = False, guessed: bool = False
+) -> ParserScores:
+    """Return the scores of `parser` on documents with gold trees.
 
     Relations are compared by the classes of the parser's treebank.
+
+    Args:
+        parser: The parser.
+        gold: Documents with gold trees.
+        rst: Whether trees are scored by RST-Parseval.
+        guessed: Whether any of the gold sentences are guessed from punctuation; signatures say so.
     """
-    compared = partial(parseval, gold, rst=rst, classes=parser.network.labels.relation_classes)
+    classes = parser.network.labels.relation_classes
+    compared = partial(parseval, gold, rst=rst, classes=classes, guessed=guessed)
     names = [document.id for document in gold]
     raw = list(parser.parse_many((document.text for document in gold), ids=names))
     with warnings.catch_warnings():
@@ -100,7 +109,7 @@ def evaluate_parser(parser: Parser, gold: Sequence[Document], *, rst: bool = Fal
         ]
     return ParserScores(
         segmentation(gold, raw),
-        segmentation(gold, raw, "sentence"),
+        segmentation(gold, raw, "sentence", guessed=guessed),
         compared(given),
         compared(raw, from_text=True),
         compared(raw, key="end", from_text=True),

@@ -139,6 +139,19 @@ class Treebank:
             self.splits.write(folder)
 
 
+@dataclass(frozen=True)
+class GoldSplit:
+    """Documents with gold trees to evaluate a parser on.
+
+    Attributes:
+        documents: The documents of a split.
+        guessed: Names of those whose sentences are guessed from punctuation.
+    """
+
+    documents: Sequence[Document]
+    guessed: Collection[str] = frozenset()
+
+
 def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATION) -> Treebank:
     """Return the training and dev documents of a checkout of GUM, or of any folder of tree files.
 
@@ -184,7 +197,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     )
     names["train"] = _kept(names.get("train", []), config.leave_out, folder)
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
-    treebank = Treebank(folder.resolve().name, train, dev, Splits.of(sentences, names, found.documents), found.guessed)
+    treebank = Treebank(folder.resolve().name, train, dev, Splits.of(sentences, names, found.documents), len(found.guessed))
     _check_parts(treebank, wanted, f" of {len(found.documents)}")
     if not any(document.tree and document.tree.nodes for document in train):
         raise InputError(
@@ -283,7 +296,7 @@ def match_names(
     return {split: list(dict.fromkeys(names)) for split, names in matched.items()}
 
 
-def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[list[Document]]:
+def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[GoldSplit]:
     """Return, for each parser, the documents of a split to evaluate it on, of GUM or of any folder of tree files.
 
     The splits of a folder are those that the parser was trained with, if it was trained on the folder's documents, and
@@ -294,13 +307,12 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
         InputError: No such split, or documents of it that are not there.
     """
     if is_treebank(folder):
-        documents = read_gum(folder, split)
-        return [documents for _ in parsers]
+        return [GoldSplit(read_gum(folder, split))] * len(parsers)
     trained = [Splits.read(locate(parser)) for parser in parsers]
     origins = [kept.sentences if kept else PUNCTUATION for kept in trained]
     found = {origin: read_folder(folder, origin) for origin in dict.fromkeys(origins)}
     return [
-        _documents_of(folder, found[origin], split, parser, kept)
+        GoldSplit(_documents_of(folder, found[origin], split, parser, kept), found[origin].guessed)
         for parser, kept, origin in zip(parsers, trained, origins, strict=True)
     ]
 

@@ -151,6 +151,8 @@ def test_what_cannot_be_scored():
 def test_predicted_edus_may_be_those_of_gold():
     assert "edus:gold" in str(parseval([GOLD], [GOLD]).signature)
     assert "edus:predicted|sentences:predicted" in str(parseval([GOLD], [GOLD], from_text=True).signature)
+    assert "edus:gold|sentences:guessed" in str(parseval([GOLD], [GOLD], guessed=True).signature)
+    assert "unit:sentence|gold:guessed" in str(segmentation([GOLD], [GOLD], "sentence", guessed=True).signature)
 
 
 def test_relations_are_classes_only_where_all_have_hyphens():

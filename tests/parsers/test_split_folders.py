@@ -39,7 +39,7 @@ def test_folders_are_the_splits_and_dev_is_drawn_from_train(tmp_path, parser_fol
     assert treebank.splits.names["test"] == ["TEST/wsj_10.out", "TEST/wsj_11.out"]
     # Also for a parser of another treebank.
     (found,) = read_split(tmp_path, "test", [parser_folder])
-    assert names_of(found) == ["TEST/wsj_10.out", "TEST/wsj_11.out"]
+    assert names_of(found.documents) == ["TEST/wsj_10.out", "TEST/wsj_11.out"]
     with pytest.raises(InputError, match="expected the split 'dev', found test, train"):
         read_split(tmp_path, "dev", [parser_folder])
     for changed in ({"test": 0.2}, {"test": 0.0, "dev": 0.2}):

@@ -44,7 +44,7 @@ def test_a_mixed_folder_is_read(bank):
 def test_texts_beside_the_trees(bank):
     german_treebank.write_texts(bank)
     found, said = read(bank, "newline")
-    assert (found.guessed, said) == (0, [])
+    assert (found.guessed, said) == (frozenset(), [])
     assert found.documents["text03"].text.count("\n") == 4
     assert found.documents["text03"].sentence_texts == STORIES[3].sentence_texts
     (bank / "text03.txt").write_text("Ein anderer Text.")
