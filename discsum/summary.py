@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import chain, groupby, pairwise
+from math import isfinite
 from textwrap import shorten
 from typing import Any
 
@@ -143,17 +144,21 @@ class Summary:
         return FORMATS["html"].preview(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of `discsum extract --json`."""
+        """Return the object of `discsum extract --json`; infinite scores, which JSON does not have, become None."""
         data: dict[str, Any] = {
             "id": self.document.id,
             "summary": self.text,
             "unit": self.unit,
             "model": self.model,
-            "selected": [asdict(unit) for unit in self.selected],
-            "scores": list(self.scores),
+            "selected": [asdict(unit) | {"score": _finite(unit.score)} for unit in self.selected],
+            "scores": [_finite(score) for score in self.scores],
         }
         if self.queried is not None:
-            data |= {name: value for name, value in asdict(self.queried).items() if name != "doubt"}
+            data |= {
+                "query": self.queried.query,
+                "model_scores": [_finite(score) for score in self.queried.model_scores],
+                "query_scores": list(self.queried.query_scores),
+            }
         return data | ({"warnings": list(self.warnings)} if self.warnings else {})
 
     def _runs(self) -> list[list[Selected]]:
@@ -194,6 +199,10 @@ class Summary:
             between = self.document.text[last.end : unit.start] if unit.index == last.index + 1 else " "
             words += between + unit.text
         return single_line(words)
+
+
+def _finite(score: float) -> float | None:
+    return score if isfinite(score) else None
 
 
 def _tidy(run: str) -> str:

@@ -120,6 +120,12 @@ def test_indices_of_numpy(document):
         Summary.from_indices(document, "sentence", "m", np.zeros(count), [0.5])
 
 
+def test_infinite_scores_are_null_in_json(document):
+    summary = Summary.from_indices(document, "sentence", "m", [-np.inf, 0.5], [0, 1])
+    data = json.loads(json.dumps(summary.to_json(), allow_nan=False))
+    assert data["scores"] == [None, 0.5] == [unit["score"] for unit in data["selected"]]
+
+
 def test_what_does_not_fit_is_named(document):
     with pytest.raises(InputError, match="a score for each of 2 units, got 3"):
         Summary.from_indices(document, "sentence", "lead", [1, 2, 3], [0])
