@@ -106,8 +106,8 @@ class SentenceLayout:
             unit: `sentences`, or `edus` to use EDUs in place of sentences.
 
         Raises:
-            InputError: Another unit, an encoding by a slow tokenizer or of longer texts, or a document without
-                sentences.
+            InputError: Another unit, an encoding by a slow tokenizer, of pairs of texts or of longer texts, or a
+                document without sentences.
         """
         if unit not in BORDERS:
             choices = " or ".join(BORDERS)
@@ -183,6 +183,8 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
     if not spans:
         got = f"a text without {unit}; parse it first" if document.text.strip() else "an empty one"
         raise InputError(f"{document.id or 'document'}: expected a text with {unit}, got {got}")
+    if 1 in encoded.sequence_ids:
+        raise InputError(f"{document.id or 'document'}: expected the encoding of one text, got that of a pair of texts")
     begins = np.array([span.start for span in spans])
     owners = np.full(len(encoded.ids), -1, dtype=np.int64)
     special = np.array(encoded.special_tokens_mask, dtype=bool)

@@ -95,6 +95,8 @@ def test_what_is_cut_off_is_in_no_sentence(tokenizer):
 
 
 def test_encodings_that_do_not_fit(tokenizer):
+    with pytest.raises(InputError, match="expected the encoding of one text, got that of a pair of texts"):
+        SentenceLayout.from_documents(DOCUMENTS[:1], tokenizer([DOCUMENTS[0].text], [DOCUMENTS[1].text]))
     with pytest.raises(InputError, match="expected 2 encoded texts, got 1"):
         SentenceLayout.from_documents(DOCUMENTS, encode(tokenizer, DOCUMENTS[:1]))
     with pytest.raises(InputError, match="expected the encoding of its text, got that of a longer one"):
