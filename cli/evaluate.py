@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ import typer
 
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
-from discsum.cli.completion import systems
+from discsum.cli.completion import parsers, systems
 from discsum.cli.documents import Run
 from discsum.cli.evaluate_checks import check_against, check_files, check_kinds, check_names, check_parser
 from discsum.cli.options import (
@@ -29,7 +28,6 @@ from discsum.cli.options import (
     LengthPenalty,
     MaxTokens,
     MinTokens,
-    ParserName,
     Ratio,
     ReadSentences,
     Redundancy,
@@ -115,7 +113,14 @@ def evaluate(
     last: Annotated[
         int | None, typer.Option(min=0, help="End of the rows or documents (exclusive).", rich_help_panel=OF_INPUTS)
     ] = None,
-    parser: ParserName = SHIPPED_PARSER,
+    parser: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=parsers,
+            help="Name or folder of the parser of texts and summaries. Default: that of the trained models, or "
+            f"{SHIPPED_PARSER} if there are none or they have different ones.",
+        ),
+    ] = None,
     device: Device = "cpu",
     head_files: HeadFiles = None,
     against: Annotated[
@@ -138,7 +143,7 @@ def evaluate(
             "--output",
             "-o",
             callback=_lines_file,
-            help="A .jsonl or .jsonl.gz file for the scores of each document; with --table "
+            help="A .jsonl or .jsonl.gz file for the scores of each document (of parsers, the counts); with --table "
             "coarse-to-fine or faster-encoders its summaries too.",
         ),
     ] = None,
@@ -204,11 +209,22 @@ def evaluate(
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
         check_unused(
             context,
-            ("models_and_data", "split", "first", "last", "rst_parseval", "device", "style", "signature", "against"),
+            (
+                "models_and_data",
+                "split",
+                "first",
+                "last",
+                "rst_parseval",
+                "device",
+                "style",
+                "signature",
+                "against",
+                "output",
+            ),
             "with a treebank",
         )
         check_against(against, models)
-        show_parsers(models, place, split, slice(first, last), rst_parseval, style, device, against)
+        show_parsers(models, place, split, slice(first, last), rst_parseval, style, device, against, output)
         return
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
@@ -217,29 +233,28 @@ def evaluate(
     written = {name for name in models if is_summaries(name)}
     generated = {name for name in models if is_sequence_to_sequence(name)} - written
     extractive = [name for name in models if name not in generated | written]
+    check_against(against, models)
+    rules = {"block_trigrams": block_trigrams, "redundancy": redundancy, "brevity": brevity, "layout": layout}
+    with as_usage():
+        policy = _policy(unit, {"units": units, "words": words, "ratio": ratio}, **rules)
+    # First, because the kind of an unknown model is unknown too.
+    check_names(extractive, policy, parser, selector)
     check_kinds(context, extractive, generated)
     check_parser(context, data, generated | written)
-    check_against(against, models)
     with as_usage():
         generation = Generation(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
         )
-    rules = {"block_trigrams": block_trigrams, "redundancy": redundancy, "brevity": brevity, "layout": layout}
-    with as_usage():
-        policy = _policy(unit, {"units": units, "words": words, "ratio": ratio}, **rules)
-    check_names(extractive, policy, parser, selector)
     check_files(source, first, last, output, written)
     run = Run()
     with loading("the models"):
         from discsum.experiments.comparison import MeasuredRows, measure
         from discsum.experiments.report import comparison_report, write_documents
-        from discsum.experiments.systems import load_system
-        from discsum.parsers.loading import load_parser
+        from discsum.experiments.systems import load_systems
 
         with as_usage():
             check_device(device)
-        engine = partial(load_parser, parser, device)
-        systems = [load_system(name, policy, engine, generation, selector, r, device) for name in models]
+        systems, engine = load_systems(models, policy, parser, generation, selector, r, device)
     _note_systems(systems, policy, given=(units, words, ratio) != (None, None, None))
     results = measure(
         systems,

@@ -59,7 +59,7 @@ def check_parser(context: typer.Context, data: str, split: Collection[str]) -> N
         check_unused(context, context.params.keys() - {"parser"}, "with a dataset folder, whose documents are parsed")
 
 
-def check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:
+def check_names(models: Sequence[str], policy: Policy, parser: str | None, selector: str | None) -> None:
     """Check the names of extractive models, parser and selector, and the rules of baselines, without loading any."""
     from discsum.abstractive.sparse.selectors import check_name
     from discsum.baselines import BASELINES, baseline
@@ -67,7 +67,8 @@ def check_names(models: Sequence[str], policy: Policy, parser: str, selector: st
 
     with as_usage():
         check_name(selector)
-    read_config(parser, PARSER_KIND)
+    if parser is not None:
+        read_config(parser, PARSER_KIND)
     for model in models:
         named = model in (ORACLE, *BASELINES, *shipped())
         if not named and model.lower().endswith(TABLES) and not Path(model).exists():

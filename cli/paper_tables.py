@@ -13,6 +13,7 @@ from discsum.cli.command import as_usage, check_unused
 from discsum.cli.evaluate_checks import OF_SEARCH, check_files
 from discsum.cli.output_paths import check_writable, local_path
 from discsum.cli.progress import reporter
+from discsum.constants import SHIPPED_PARSER
 from discsum.data.storage import is_url
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -139,7 +140,8 @@ def show_table(context: typer.Context, models: Sequence[str], data: str) -> None
             **{name: given[name] for name in OF_SEARCH}, block_trigrams=bool(given["block_trigrams"])
         )
     shown = given["output"], given["style"]
-    _show_models(table, models, source, *rows, given["parser"], given["device"], generation, *shown)
+    parser, device = given["parser"] or SHIPPED_PARSER, given["device"]
+    _show_models(table, models, source, *rows, parser, device, generation, *shown)
 
 
 def _show_trained(

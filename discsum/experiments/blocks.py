@@ -57,18 +57,23 @@ class TextBlocks:
     ) -> None:
         """Take texts with references; the policy gives the unit of the labels and, if it limits units, their number.
 
-        Trained models with another parser encode the texts themselves. Unless `parsed`, documents have neither units
-        nor labels.
+        Unless `parsed`, documents have neither units nor labels.
         """
         self.pairs, self.parser, self.policy, self.parsed = pairs, parser, policy, parsed
         self._kept: Sequence[Block] | None = None
 
     @property
+    def parser_name(self) -> str | None:
+        """The parser of the texts; None if all came with their own tree."""
+        all_given = given_trees(self.pairs) == {"given_trees": len(self.pairs)}
+        return None if all_given else parser_name(self.parser())
+
+    @property
     def signature(self) -> Signature:
         """The settings that scores depend on: parser, number of documents that came with their own tree, oracle."""
         trees = given_trees(self.pairs)
-        if trees != {"given_trees": len(self.pairs)}:
-            trees = {"parser": parser_name(self.parser())} | trees
+        if self.parser_name is not None:
+            trees = {"parser": self.parser_name} | trees
         return Signature.of(**trees, oracle="rouge12-f", oracle_units=self.policy.budget.units or "own")
 
     def __len__(self) -> int:
@@ -113,6 +118,7 @@ class DatasetBlocks:
     """The documents of a dataset folder, with its trees, labels and vectors.
 
     Attributes:
+        parser_name: The parser of the texts.
         signature: The settings of the folder that scores depend on: parser and oracle.
     """
 
@@ -135,9 +141,9 @@ class DatasetBlocks:
         made_by = recipe["made_by"]
         # As `ExtractiveSummarizer.vectors_key`.
         self.vectors_key = (made_by["parser"], recipe["encoder"], made_by.get("encoder", ""), unit)
-        parser = f"{recipe['parser']}@{made_by['parser'][:8]}"
+        self.parser_name: str | None = f"{recipe['parser']}@{made_by['parser'][:8]}"
         self.signature = Signature.of(
-            parser=parser, oracle=recipe["oracle"], oracle_units=recipe["oracle_units"] or "own"
+            parser=self.parser_name, oracle=recipe["oracle"], oracle_units=recipe["oracle_units"] or "own"
         )
 
     def __len__(self) -> int:

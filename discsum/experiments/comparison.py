@@ -16,7 +16,7 @@ from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import Location
 from discsum.errors import InputError, InputWarning
-from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks
+from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks, parser_name
 from discsum.experiments.systems import System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
@@ -146,11 +146,25 @@ def measure(
     for system in systems:
         if system.outputs is not None:
             system.outputs.check_ids(documents.ids)
+        elif system.parser is not None:
+            _check_parser(documents, system.name, parser_name(system.parser))
     if any(system.check for system in systems):
         with counting("checked", len(documents)) as show:
             _check(documents, systems, show)
     with counting("evaluated", len(documents)) as show:
         return compare_models(documents, systems, show)
+
+
+def _check_parser(documents: TextBlocks | DatasetBlocks, system: str, own: str) -> None:
+    """Warn if documents are split and parsed by another parser than a system's own."""
+    # Names of the same parser may differ: a folder records the name or path that its run was given.
+    theirs = documents.parser_name
+    if theirs is not None and theirs.rpartition("@")[2] != own.rpartition("@")[2]:
+        warnings.warn(
+            f"{system}: measured on sentences, EDUs and trees of the parser {theirs}, but it was trained with {own}",
+            InputWarning,
+            stacklevel=3,
+        )
 
 
 def _check(blocks: TextBlocks | DatasetBlocks, systems: Sequence[System], report: Callable[[int], None]) -> None:

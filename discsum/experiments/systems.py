@@ -12,11 +12,12 @@ import numpy as np
 
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
-from discsum.constants import ORACLE
+from discsum.constants import ORACLE, SHIPPED_PARSER
 from discsum.data.summaries import SummaryTable, is_summaries
 from discsum.document import Document
 from discsum.experiments.blocks import Block, parser_name
 from discsum.files import sha256
+from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import split_lines
 from discsum.scoring import UnitScorer, extract
 from discsum.selection import Policy
@@ -64,6 +65,7 @@ class System:
         default_units: Its own default length in units; None for the oracle and for abstractive systems.
         selects: Whether its summaries consist of units, which are compared with the oracle's labels.
         outputs: The summaries that another program wrote; None for systems that summarize when they are measured.
+        parser: The parser whose vectors it reads; None if it reads none.
     """
 
     name: str
@@ -74,6 +76,7 @@ class System:
     default_units: int | None = None
     selects: bool = True
     outputs: SummaryTable | None = None
+    parser: Parser | None = None
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
@@ -94,6 +97,7 @@ def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
         summaries,
         None if count is None else count.whole,
         default_units=scorer.default_units(policy.unit),
+        parser=scorer.parser,
     )
 
 
@@ -186,3 +190,45 @@ def load_system(
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device, **options)
         return abstractive_system(name, summarizer, generation or Generation(), parser)
     return extractive_system(name, load_scorer(name, policy.unit, device), policy)
+
+
+def load_systems(
+    names: Sequence[str],
+    policy: Policy,
+    parser: str | None = None,
+    generation: Generation | None = None,
+    selector: str | None = None,
+    r: int | None = None,
+    device: str = "cpu",
+) -> tuple[list[System], Callable[[], Parser]]:
+    """Return systems by name, and a function that returns the parser to measure them with.
+
+    Args:
+        names: As for `load_system`, as the other arguments are.
+        policy: See there.
+        parser: Name or folder of the parser. By default it is that of the trained models, or the shipped one if there
+            are none or they have different ones.
+        generation: See there.
+        selector: See there.
+        r: See there.
+        device: Device of the systems and the parser.
+
+    Raises:
+        WeightsError: No such parser; and the errors of `load_system`.
+    """
+    own: dict[str, Parser] = {}
+
+    def shared() -> Parser:
+        return (
+            next(iter(own.values()))
+            if parser is None and len(own) == 1
+            else load_parser(parser or SHIPPED_PARSER, device)
+        )
+
+    systems: dict[str, System] = {}
+    # Trained models first: the others use their parser to split summaries.
+    for name in sorted(names, key=lambda name: is_summaries(name) or is_sequence_to_sequence(name)):
+        systems[name] = load_system(name, policy, shared, generation, selector, r, device)
+        if (its := systems[name].parser) is not None:
+            own[its.fingerprint] = its
+    return [systems[name] for name in names], shared
