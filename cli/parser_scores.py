@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import typer
 
 from discsum.baselines import BASELINES
 from discsum.cli.command import as_usage
+from discsum.cli.output_paths import check_writable
 from discsum.cli.progress import loading
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.devices import check_device
@@ -53,6 +54,11 @@ class Measured:
     documents: Sequence[Document]
     scores: ParserScores
 
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """Yield each document's counts."""
+        for document, counts in zip(self.documents, self.scores.documents(), strict=True):
+            yield {"id": document.id, "model": self.model, **counts}
+
     def compared(self, other: Measured) -> Comparisons:
         """Return `ParserScores.compared`; nothing if the parsers cannot be compared, and warn why."""
         own, others = ([(one.id, one.text, one.sentences, one.edus) for one in of.documents] for of in (self, other))
@@ -60,9 +66,14 @@ class Measured:
             reason = "they were measured on different documents, or on different gold sentences or EDUs"
         else:
             try:
-                return self.scores.compared(other.scores)
+                found = self.scores.compared(other.scores)
             except InputError as error:
                 reason = str(error)
+            else:
+                if "relation" not in found["gold"]:
+                    message = f"{self.model} is compared with {other.model} only in what does not depend on relations"
+                    warnings.warn(f"{message}: their relations have different classes", InputWarning, stacklevel=2)
+                return found
         warnings.warn(f"{self.model} is not compared with {other.model}: {reason}", InputWarning, stacklevel=2)
         return {}
 
@@ -76,14 +87,18 @@ def show_parsers(
     style: str,
     device: str,
     against: Sequence[str] | None = None,
+    output: str | None = None,
 ) -> None:
     """Print the scores of each parser on the documents `rows` of a split of a treebank.
 
-    The scores are compared with those of the parsers `against`, by default of the first.
+    The scores are compared with those of the parsers `against`, by default of the first. The counts of each document
+    are written to the file `output`.
     """
-    from discsum.experiments.report import few_documents
-    from discsum.parsers.training.splits import read_split
+    from discsum.experiments.report import few_documents, write_entries
+    from discsum.parsers.training.gold_splits import read_split
 
+    if output is not None:
+        check_writable(Path(output), folder=False)
     for model in models:
         if model in (*BASELINES, ORACLE):
             raise typer.BadParameter(f"expected parsers for the treebank {data}, got the summarizer {model}")
@@ -113,6 +128,8 @@ def show_parsers(
             some = "" if len(chosen) == count else f", {len(chosen)} of {count} documents from {rows.start}"
             typer.echo(_heading(f"{model} on {data} {split}{some}", style))
             _print_scores(measured[-1].scores, style)
+    if output is not None:
+        write_entries(Path(output), [entry for one in measured for entry in one.entries()])
     others = [one for one in measured if one.model in (against or models[:1])]
     pairs = [(one, other, one.compared(other)) for one in measured for other in others if one is not other]
     if style == "json":

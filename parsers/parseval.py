@@ -200,8 +200,10 @@ def segmentation(
         wanted, found = (Counter({span.start for span in document.units(unit)[1:]}) for document in (truth, guess))
         counts.append(_counts(wanted, found))
     whole = total(counts)
-    precision = 100.0 * whole.right / whole.predicted if whole.predicted else 100.0
-    recall = 100.0 * whole.right / whole.gold if whole.gold else 100.0
+    # As F1, both are 100 only if gold and prediction are both empty.
+    empty = 0.0 if whole.gold or whole.predicted else 100.0
+    precision = 100.0 * whole.right / whole.predicted if whole.predicted else empty
+    recall = 100.0 * whole.right / whole.gold if whole.gold else empty
     measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(gold)}
     origin = {"gold": _origin(guessed)} if guessed else {}
     signature = Signature.of(method="segmentation", unit=unit, **origin, **measured)

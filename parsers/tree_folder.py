@@ -87,19 +87,22 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None
             documents[name] = document.with_id(name)
             if not certain:
                 guessed.add(name)
+    _check_found(folder, len(documents), len(left_out), len(guessed))
+    return TreeFolder(documents, frozenset(left_out - documents.keys()), frozenset(guessed))
+
+
+def _check_found(folder: Path, documents: int, left_out: int, guessed: int) -> None:
+    """Check that a folder has documents; warn if the sentences of some are guessed."""
     if not documents:
         endings = ", ".join(sorted(suffixes()))
-        unread = f" but {len(left_out)} that cannot be read" if left_out else ""
+        unread = f" but {left_out} that cannot be read" if left_out else ""
         raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
     if guessed:
-        warn(
-            f"{folder}: sentences of {len(guessed)} of {len(documents)} documents are guessed from final "
-            "punctuation, also where figures say gold sentences; if text files next to the trees have one sentence per line, train with "
-            "sentences=newline",
-            InputWarning,
-            stacklevel=2,
+        message = (
+            f"{folder}: sentences of {guessed} of {documents} documents are guessed from final punctuation; if text "
+            "files next to the trees have one sentence per line, train with sentences=newline"
         )
-    return TreeFolder(documents, frozenset(left_out - documents.keys()), frozenset(guessed))
+        warn(message, InputWarning, stacklevel=3)
 
 
 def _check_tree(document: Document, name: str, path: Path, documents: Container[str], texts: dict[str, str]) -> None:

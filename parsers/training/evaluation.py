@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,10 @@ from discsum.errors import InputError, InputWarning
 from discsum.metrics.significance import Comparison, paired_bootstrap_f1
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import METRICS, ParsevalScores, SegmentationScores, parseval, segmentation
+from discsum.signature import Signature
+
+# Figures that depend on relations.
+OF_RELATIONS = ("relation", "full")
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,20 @@ class ParserScores:
             for name, scores in vars(self).items()
         }
 
+    def documents(self) -> list[dict[str, Any]]:
+        """Return the counts of each document by scores and figure: constituents or starts in gold, predicted, right."""
+        return [
+            {
+                name: {figure: asdict(counts[place]) for figure, counts in scores.counts.items()}
+                for name, scores in vars(self).items()
+            }
+            for place in range(len(self.edus.counts["f1"]))
+        ]
+
     def compared(self, other: ParserScores) -> dict[str, dict[str, Comparison]]:
         """Return the differences to another parser's scores of the same documents, by scores and figure (only F1).
+
+        If relations are compared by other classes, the figures that depend on them are left out.
 
         Raises:
             InputError: Scores that were measured in another way, or on documents with other gold units.
@@ -58,20 +75,27 @@ class ParserScores:
         found: dict[str, dict[str, Comparison]] = {}
         for name, scores in vars(self).items():
             theirs = getattr(other, name)
-            if scores.signature != theirs.signature:
+            if _without_relations(scores.signature) != _without_relations(theirs.signature):
                 raise InputError(
                     f"expected figures that were measured in the same way, got {scores.signature} and "
                     f"{theirs.signature}"
                 )
+            same = scores.signature == theirs.signature
             found[name] = {
                 figure: paired_bootstrap_f1(*([astuple(own) for own in one.counts[figure]] for one in (scores, theirs)))
                 for figure in scores.counts
+                if same or figure not in OF_RELATIONS
             }
         return found
 
     def __str__(self) -> str:
         """Return one line for a log."""
         return format_figures(self.figures)
+
+
+def _without_relations(signature: Signature) -> Signature:
+    """Return a signature without the classes of relations."""
+    return replace(signature, fields=tuple(field for field in signature.fields if field[0] != "relations"))
 
 
 def format_figures(figures: Mapping[str, float]) -> str:
@@ -88,7 +112,7 @@ def evaluate_parser(
 ) -> ParserScores:
     """Return the scores of `parser` on documents with gold trees.
 
-    Relations are compared by the classes of the parser's treebank.
+    Relations are compared by the classes of the parser's treebank. A warning says if the parser knows few of them.
 
     Args:
         parser: The parser.
@@ -97,6 +121,7 @@ def evaluate_parser(
         guessed: Whether any of the gold sentences are guessed from punctuation; signatures say so.
     """
     classes = parser.network.labels.relation_classes
+    _check_relations(parser, gold)
     compared = partial(parseval, gold, rst=rst, classes=classes, guessed=guessed)
     names = [document.id for document in gold]
     raw = list(parser.parse_many((document.text for document in gold), ids=names))
@@ -114,3 +139,19 @@ def evaluate_parser(
         compared(raw, from_text=True),
         compared(raw, key="end", from_text=True),
     )
+
+
+def _check_relations(parser: Parser, gold: Sequence[Document]) -> None:
+    """Warn if the parser predicts none of the classes of most relations in the gold trees."""
+    classes = parser.network.labels.relation_classes
+    known = {classes(relation) for _, relation in parser.network.labels.labels}
+    found = Counter(classes(node.relation) for document in gold if document.tree for node in document.tree.nodes)
+    unknown = Counter({relation: count for relation, count in found.items() if relation not in known})
+    if 2 * unknown.total() > found.total():
+        most = ", ".join(relation for relation, _ in unknown.most_common(3))
+        message = (
+            f"{parser.name}: expected relations such as {', '.join(sorted(known)[:3])}, got others at "
+            f"{unknown.total()} of {found.total()} nodes of the gold trees (most often {most}), which count as wrong "
+            "in R and F; map them to the parser's classes with parseval(classes=...) in Python"
+        )
+        warnings.warn(message, InputWarning, stacklevel=3)

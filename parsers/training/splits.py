@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,8 +18,7 @@ from discsum.formats import suffixes
 from discsum.json_objects import read_fields
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
-from discsum.parsers.treebank import ALL, is_treebank, read_gum, read_splits
-from discsum.persistence import locate
+from discsum.parsers.treebank import is_treebank, read_gum, read_splits
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
@@ -73,7 +72,7 @@ class Splits:
     @classmethod
     def of(cls, sentences: str, names: dict[str, list[str]], documents: Mapping[str, Document]) -> Splits:
         """Return splits with the digests of their documents."""
-        return cls(sentences, names, {name: _digest(documents[name]) for own in names.values() for name in own})
+        return cls(sentences, names, {name: text_digest(documents[name]) for own in names.values() for name in own})
 
     def knows(self, found: TreeFolder, *, listed: bool) -> bool:
         """Return whether these are the documents of a folder, of which some may be missing.
@@ -88,9 +87,14 @@ class Splits:
             )
             return names <= there if listed else bool(names & there)
         same = sum(
-            name in found.documents and _digest(found.documents[name]) == text for name, text in self.texts.items()
+            name in found.documents and text_digest(found.documents[name]) == text for name, text in self.texts.items()
         )
         return 2 * same > len(self.texts) if listed else same > 0
+
+    def trained_on(self, documents: Iterable[Document]) -> int:
+        """Return how many of the documents have the text of a training document."""
+        learned = {self.texts[name] for name in self.names.get("train", ()) if name in self.texts}
+        return sum(text_digest(document) in learned for document in documents)
 
     def write(self, folder: Path) -> None:
         """Write the splits to a parser's folder."""
@@ -139,19 +143,6 @@ class Treebank:
             self.splits.write(folder)
 
 
-@dataclass(frozen=True)
-class GoldSplit:
-    """Documents with gold trees to evaluate a parser on.
-
-    Attributes:
-        documents: The documents of a split.
-        guessed: Names of those whose sentences are guessed from punctuation.
-    """
-
-    documents: Sequence[Document]
-    guessed: Collection[str] = frozenset()
-
-
 def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATION) -> Treebank:
     """Return the training and dev documents of a checkout of GUM, or of any folder of tree files.
 
@@ -197,7 +188,9 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     )
     names["train"] = _kept(names.get("train", []), config.leave_out, folder)
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
-    treebank = Treebank(folder.resolve().name, train, dev, Splits.of(sentences, names, found.documents), len(found.guessed))
+    treebank = Treebank(
+        folder.resolve().name, train, dev, Splits.of(sentences, names, found.documents), len(found.guessed)
+    )
     _check_parts(treebank, wanted, f" of {len(found.documents)}")
     if not any(document.tree and document.tree.nodes for document in train):
         raise InputError(
@@ -217,7 +210,7 @@ def _with_dev(names: dict[str, list[str]], config: SplitConfig, folder: Path) ->
     return names | {"train": []} | draw_splits(names["train"], replace(config, test=0.0))
 
 
-def _digest(document: Document) -> str:
+def text_digest(document: Document) -> str:
     """Return a digest of a document's text without white space, which differs between formats."""
     return sha256_of_text("".join(document.text.split()))[:16]
 
@@ -294,51 +287,3 @@ def match_names(
         remedy = f"; {remedy}" if remedy else f"{suggestion(missing[0], list(by_name))}; correct the list"
         raise InputError(f"{source}: expected names of documents with trees, found no tree for {shown}{remedy}")
     return {split: list(dict.fromkeys(names)) for split, names in matched.items()}
-
-
-def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[GoldSplit]:
-    """Return, for each parser, the documents of a split to evaluate it on, of GUM or of any folder of tree files.
-
-    The splits of a folder are those that the parser was trained with, if it was trained on the folder's documents, and
-    otherwise those of `splits.tsv`, or of folders such as `TRAINING` and `TEST`. The split `all` has all documents. The
-    folder is read once for all parsers that use the same source of sentences.
-
-    Raises:
-        InputError: No such split, or documents of it that are not there.
-    """
-    if is_treebank(folder):
-        return [GoldSplit(read_gum(folder, split))] * len(parsers)
-    trained = [Splits.read(locate(parser)) for parser in parsers]
-    origins = [kept.sentences if kept else PUNCTUATION for kept in trained]
-    found = {origin: read_folder(folder, origin) for origin in dict.fromkeys(origins)}
-    return [
-        GoldSplit(_documents_of(folder, found[origin], split, parser, kept), found[origin].guessed)
-        for parser, kept, origin in zip(parsers, trained, origins, strict=True)
-    ]
-
-
-def _documents_of(
-    folder: Path, found: TreeFolder, split: str, parser: str | Path, trained: Splits | None
-) -> list[Document]:
-    """Return the documents of a split of a folder, by the parser's own splits if it was trained on the folder."""
-    if split == ALL:
-        return list(found.documents.values())
-    listing = folder / LISTING
-    listed = read_splits(listing) if listing.is_file() else split_folders(found.documents) or None
-    if trained is not None and trained.knows(found, listed=listed is not None):
-        names, source = trained.names, locate(parser) / KEPT
-        remedy = (
-            f"name the treebank that {parser} was trained on, with all its documents, or measure on all of {folder} "
-            f"with --split {ALL}"
-        )
-    elif listed is not None:
-        names, source, remedy = listed, listing if listing.is_file() else folder, ""
-    else:
-        raise InputError(
-            f"{folder}: expected a treebank that {parser} was trained on, or one with {LISTING} or with folders such "
-            f"as train and test; measure on all of its {len(found.documents)} documents with --split {ALL}"
-        )
-    if split not in names:
-        raise InputError(f"{source}: expected the split {split!r}, found {', '.join(names) or 'none'}")
-    matched = match_names(found, {split: names[split]}, str(source), remedy)
-    return [found.documents[name] for name in matched.get(split, ())]

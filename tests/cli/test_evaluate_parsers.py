@@ -84,17 +84,46 @@ def test_parsers_are_compared(discsum, treebank, parser_folder, tmp_path):
     assert (result.code, "--against" in result.err, "got discsum-gum" in result.err) == (2, True, True)
 
 
-def test_parsers_that_were_measured_differently_are_not_compared(discsum, treebank, parser_folder, tmp_path):
+def test_parsers_with_other_relations_are_compared_in_the_rest(discsum, treebank, parser_folder, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(parser_folder, other)
     config = json.loads((other / "config.json").read_text())
     (other / "config.json").write_text(
         json.dumps(config | {"classes": {"names": {"elaboration-*": "more"}, "prefix": True}})
     )
-    result = discsum("evaluate", parser_folder, other, treebank)
+    result = discsum("evaluate", parser_folder, other, treebank, "--format", "json")
     assert result.code == 0
-    assert f"{other} is not compared with {parser_folder}: expected figures that were measured in the" in result.err
-    assert "paired bootstrap" not in result.out
+    assert f"{other} is compared with {parser_folder} only in what does not depend on relations" in result.err
+    (difference,) = json.loads(result.out)["models"][1]["against"]
+    assert [*difference["edus"], *difference["gold"]] == ["f1", "span", "nuclearity"]
+
+
+def test_relations_that_a_parser_does_not_know_are_named(discsum, treebank, parser_folder, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(parser_folder, other)
+    config = json.loads((other / "config.json").read_text())
+    labels = [[nuclearity, f"x{relation}"] for nuclearity, relation in config["labels"]]
+    (other / "config.json").write_text(json.dumps(config | {"labels": labels}))
+    assert "expected relations such as x" in discsum("evaluate", other, treebank).err
+    assert "expected relations" not in discsum("evaluate", parser_folder, treebank).err
+
+
+def test_the_counts_of_each_document(discsum, treebank, parser_folder, tmp_path):
+    output = tmp_path / "counts.jsonl"
+    result = discsum("evaluate", parser_folder, treebank, "--split", "train", "--format", "json", "-o", output)
+    (scores,) = json.loads(result.out)["models"]
+    entries = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [(entry["model"], bool(entry["id"])) for entry in entries] == [(str(parser_folder), True)] * 2
+    for name, figure in (("edus", "f1"), ("gold", "span"), ("raw_end", "full")):
+        gold, predicted, right = (
+            sum(entry[name][figure][key] for entry in entries) for key in ("gold", "predicted", "right")
+        )
+        assert 200 * right / (gold + predicted) == pytest.approx(scores[name][figure])
+
+
+def test_all_documents_of_gum_include_training_documents(discsum, treebank, parser_folder):
+    result = discsum("evaluate", parser_folder, treebank, "--split", "all")
+    assert "all documents include the 2 of the split train, on which parsers are trained" in result.err
 
 
 def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, tmp_path):

@@ -18,8 +18,9 @@ from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.subwords import split_subwords
 from discsum.parsers.training import examples
 from discsum.parsers.training.examples import GoldExamples, label_set
+from discsum.parsers.training.gold_splits import read_split
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.splits import read_split, read_treebank
+from discsum.parsers.training.splits import read_treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.relation_classes import RelationClasses
 from discsum.training.loop import TrainingLoop
@@ -297,6 +298,31 @@ def test_another_treebank_with_some_of_the_names_has_its_own_splits(trained, tmp
         )
     (bank / "splits.tsv").write_text(f"{first}\ttrain\nother\ttest\n")
     assert [one.id for one in read_split(bank, "test", [folder / "run" / "best"])[0].documents] == ["other"]
+
+
+@pytest.mark.filterwarnings("ignore:.*are guessed")
+def test_a_parser_is_measured_on_the_splits_of_another(trained, parser_folder):
+    treebank, folder = trained
+    own, other = read_split(folder / "bank", "test", [folder / "run" / "best", parser_folder])
+    assert [one.id for one in own.documents] == [one.id for one in other.documents] == treebank.splits.names["test"]
+
+
+@pytest.mark.filterwarnings("ignore:.*are guessed")
+def test_measured_documents_of_the_training_set_are_counted(trained, tmp_path):
+    treebank, folder = trained
+    best, bank = folder / "run" / "best", folder / "bank"
+    count = len(treebank.train)
+    with pytest.warns(InputWarning, match=rf"run/best: was trained on {count} of the \d+ documents of .*bank, all"):
+        read_split(bank, "all", [best])
+    name = treebank.splits.names["train"][0]
+    (tmp_path / "test").mkdir()
+    shutil.copy(next(bank.glob(f"{name}.*")), tmp_path / "test")
+    other = dump(Document.from_edu_texts(["Neu", "hier."], RSTTree(2, [Node(0, 1, 0, "NN", "folge")])), "rs3")
+    for split in ("train", "test"):
+        (tmp_path / split).mkdir(exist_ok=True)
+        (tmp_path / split / f"{split}-new.rs3").write_text(other.replace("Neu", split))
+    with pytest.warns(InputWarning, match="run/best: was trained on 1 of the 2 documents of .*, test"):
+        read_split(tmp_path, "test", [best])
 
 
 def test_a_folder_is_read_once_for_several_parsers(trained):

@@ -124,6 +124,12 @@ def test_segmentation():
     assert str(scores.signature) == f"{found}|version:{version('discsum')}"
 
 
+def test_a_document_without_predicted_borders_has_no_precision():
+    gold = document_of([["one", "two"]])
+    scores = segmentation([gold], [Document.from_spans(gold.text, [Span(0, 7)], [Span(0, 7)])])
+    assert (scores.precision, scores.recall, scores.f1) == (0, 0, 0)
+
+
 def test_segmentation_of_nothing():
     single = document_of([["one"]])
     scores = segmentation([single], [single])
