@@ -28,6 +28,8 @@ _TAG = re.compile(
     r"(?:\s[^<>]{0,500})?/?>|<!doctype html",
     re.IGNORECASE,
 )
+# The beginning of a JSON object, or of a list of them.
+_JSON = re.compile(r'\ufeff?\s*(\[\s*)?\{\s*"')
 # A text about HTML may name a tag or two.
 FEWEST_TAGS = 5
 
@@ -46,7 +48,7 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
         found.append(f"expected text, got what looks like HTML ({tags} tags); {remedy}")
     elif beginning.lstrip("\ufeff \t\r\n").startswith(("<?xml", "<rst>")):
         found.append("expected text, got what looks like XML; a tree file is recognised by its ending, .rs3 or .rs4")
-    elif beginning.lstrip("\ufeff \t\r\n").startswith(('{"', '[{"')):
+    elif _JSON.match(beginning):
         found.append("expected text, got what looks like JSON; a file is read as such if it ends in .json or .jsonl")
     other = _other_language(_TAG.sub(" ", beginning), language)
     if other:

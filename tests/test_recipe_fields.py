@@ -163,7 +163,7 @@ def test_any_dataclass_can_be_read():
 def test_help_comes_from_the_fields():
     rows = {row.name: row for row in help_of(Outer((Source("a", last=3),), words=("x", "y")))}
     assert (rows["rate"].expected, rows["rate"].value, rows["rate"].help) == ("a number above 0", "1.0", "How fast.")
-    assert (rows["train"].value, rows["words"].value) == ("[a rows 0-3]", "[x, y]")
+    assert (rows["train"].value, rows["words"].value) == ("[{path: a, last: 3}]", "[x, y]")
     assert (rows["inner"].expected, rows["inner"].value) == ("a group of fields", "{...}")
     assert rows["inner.high"].expected == "a whole number of at least 1, or null"
     assert rows["inner.high"].value == "null"

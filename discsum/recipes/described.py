@@ -35,9 +35,17 @@ def help_of(made: Any, prefix: str = "") -> list[FieldHelp]:
             found.append(FieldHelp(f"{prefix}{name}", "a group of fields", "{...}", " ".join(texts)))
             found += help_of(value, f"{prefix}{name}.")
             continue
-        shown = f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
+        shown = f"[{', '.join(map(_entry, value))}]" if isinstance(value, list | tuple) else str(value)
         found.append(FieldHelp(f"{prefix}{name}", described(hint), "null" if value is None else shown, " ".join(texts)))
     return found
+
+
+def _entry(value: Any) -> str:
+    """Return an entry of a list as YAML; of a dataclass the fields that differ from their defaults."""
+    if not is_dataclass(value):
+        return str(value)
+    changed = [field.name for field in fields(value) if getattr(value, field.name) != field.default]
+    return f"{{{', '.join(f'{name}: {getattr(value, name)}' for name in changed)}}}"
 
 
 def described(hint: Any) -> str:

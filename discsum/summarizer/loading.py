@@ -59,17 +59,18 @@ def load_pipeline(options: SummaryOptions) -> SummaryPipeline:
         warnings.warn(
             f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are", InputWarning, stacklevel=3
         )
-    parser = _parser(scorer, options.parser, options.device, options.precision)
+    parser = _parser(scorer, options)
     return SummaryPipeline(scorer, policy, parser, options.sentences, options.tidy, options.query)
 
 
-def _parser(scorer: UnitScorer, name: str | None, device: str, precision: str) -> Callable[[], Parser]:
+def _parser(scorer: UnitScorer, options: SummaryOptions) -> Callable[[], Parser]:
     """Return a function that returns the parser: the scorer's own if it has one, otherwise the named one."""
-    own = scorer.parser
+    own, name = scorer.parser, options.parser
     if own is None:
-        return lambda: load_parser(name or SHIPPED_PARSER, device, precision)
+        return lambda: load_parser(name or SHIPPED_PARSER, options.device, options.precision)
     if name is not None and fingerprint(name, PARSER_KIND) != own.fingerprint:
-        raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
+        model = options.model or scorer.name
+        raise InputError(f"parser: {model} reads the vectors of its own parser; leave {name} out")
     return lambda: own
 
 
