@@ -43,7 +43,8 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
 
     A recipe with the field `base` inherits the fields of another recipe, given by name or by path relative to its own
     file. `notes` and `license` describe the training data, so overrides and files of users that change `train` do not
-    inherit them. Of `epochs` and `steps`, the one that is set last gives the length of the run.
+    inherit them. Of `epochs` and `steps`, the one that is set last gives the length of the run. Null resets a group of
+    fields to its defaults.
 
     Raises:
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
@@ -62,9 +63,10 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
             place = place.setdefault(parent, {})
             if not isinstance(place, dict):
                 raise InputError(f"{override}: expected {parent} to be a group of fields")
-        place[last] = parse_yaml(value, override)
+        found = parse_yaml(value, override)
+        _set(place, last, found)
         if not parents:
-            _drop_other_length(content, {last: place[last]})
+            _drop_other_length(content, {last: found})
     _drop_claims(content, {override.partition("=")[0] for override in overrides})
     return content
 
@@ -152,5 +154,13 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
     merged = dict(base)
     for key, value in changes.items():
         nested = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merged(merged[key], value) if nested else value
+        _set(merged, key, _merged(merged[key], value) if nested else value)
     return merged
+
+
+def _set(fields: dict[str, Any], key: str, value: Any) -> None:
+    """Set a field, in place; null removes a group of fields, which then have their defaults."""
+    if value is None and isinstance(fields.get(key), dict):
+        del fields[key]
+    else:
+        fields[key] = value

@@ -56,6 +56,13 @@ def test_the_line_says_why():
     ]
 
 
+def test_null_resets_a_group_of_fields(tmp_path):
+    (tmp_path / "one.yaml").write_text("kind: abstractive\nscratch: {layers: 2}\n")
+    (tmp_path / "own.yaml").write_text("base: one.yaml\nscratch: null\n")
+    assert "scratch" not in read_recipe(str(tmp_path / "own.yaml"))
+    assert read_recipe(str(tmp_path / "one.yaml"), ["scratch=null", "scratch.width=8"])["scratch"] == {"width": 8}
+
+
 @pytest.mark.parametrize(
     ("settings", "length"),
     [
