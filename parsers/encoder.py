@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -65,7 +65,8 @@ class WindowEncoder(nn.Module):
 
         Windows of all documents are sorted by length and encoded together, which needs little padding.
         """
-        return self._states(documents, self._windows(documents, shifts), [(0, len(words)) for words in documents])
+        bounds = {index: (0, len(words)) for index, words in enumerate(documents)}
+        return [*self._states(documents, self._windows(documents, shifts), bounds).values()]
 
     def stretches(self, documents: Sequence[Subwords]) -> Iterator[dict[int, Tensor]]:
         """Yield the vectors of `forward` in order, in stretches: `(subwords, width)` by document index.
@@ -78,22 +79,24 @@ class WindowEncoder(nn.Module):
         most = max(WINDOWS, budget_of(self.device).tokens // self.window)
         for first in range(0, len(windows), most):
             some = windows[first : first + most]
-            bounds = [(0, 0)] * len(documents)
+            # Only of the documents in this stretch: there may be many others.
+            bounds: dict[int, tuple[int, int]] = {}
             for window in some:
-                start, end = bounds[window.document]
-                bounds[window.document] = (start if end else window.keep_start), window.keep_end
-            found = self._states(documents, some, bounds)
-            yield {index: vectors for index, vectors in enumerate(found) if len(vectors)}
+                start, _ = bounds.get(window.document, (window.keep_start, 0))
+                bounds[window.document] = start, window.keep_end
+            yield self._states(documents, some, bounds)
 
     def _windows(self, documents: Sequence[Subwords], shifts: Sequence[int] | None) -> list[Window]:
         return cut_windows([len(words) for words in documents], self.window - 2, self.overlap, shifts)
 
     def _states(
-        self, documents: Sequence[Subwords], windows: Sequence[Window], bounds: Sequence[tuple[int, int]]
-    ) -> list[Tensor]:
-        """Encode windows; return each document's vectors of the subwords between its bounds."""
+        self, documents: Sequence[Subwords], windows: Sequence[Window], bounds: Mapping[int, tuple[int, int]]
+    ) -> dict[int, Tensor]:
+        """Encode windows; return for each document in `bounds` the vectors of the subwords between its bounds."""
         # Filled window by window, so that the outputs of all windows are never in memory together.
-        found = [torch.empty(end - start, self.width, device=self.device) for start, end in bounds]
+        found = {
+            index: torch.empty(end - start, self.width, device=self.device) for index, (start, end) in bounds.items()
+        }
         for batch in self._passes(windows):
             states = self._encode(documents, batch)
             for row, window in enumerate(batch):

@@ -185,9 +185,11 @@ class Parser:
         self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str] | None = None
     ) -> list[Document]:
         """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
-        readings = [*self._begun(texts, sentences, None, ())]
-        read(self.network, self.network.encoder, readings)
-        return [self._document(text, id, one) for (text, id), one in zip(named(texts, ids), readings, strict=True)]
+        found: list[Reading] = []
+        for readings in _grouped(self._begun(texts, sentences, None, ()), budget_of(self.network.device).documents):
+            read(self.network, self.network.encoder, readings)
+            found += readings
+        return [self._document(text, id, one) for (text, id), one in zip(named(texts, ids), found, strict=True)]
 
     @torch.inference_mode()
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
