@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from discsum.selection import unit_texts
 
 # Time limit per document in seconds; after it, the best subtree found so far is used.
 LONGEST = 20.0
+_REDIRECTING = threading.Lock()
 
 
 @BASELINES.register("ilp")
@@ -140,16 +142,24 @@ def _standard_output_to_error() -> Iterator[None]:
     When HiGHS repairs a solution, it prints a line from C, whatever its options: jump-dev/HiGHS.jl, issue 312. SciPy
     1.17 still prints it.
     """
-    sys.stdout.flush()
-    _flush_c()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
+    # One thread at a time: a second one would keep, and restore, the redirected output.
+    with _REDIRECTING:
+        if sys.stdout is not None:
+            sys.stdout.flush()
         _flush_c()
-        os.dup2(kept, 1)
-        os.close(kept)
+        try:
+            kept = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:
+            # Standard output or error is closed.
+            yield
+            return
+        try:
+            yield
+        finally:
+            _flush_c()
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def _flush_c() -> None:

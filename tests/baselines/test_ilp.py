@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from small_trees import document_of, random_tree
 
 from discsum.baselines import baseline
-from discsum.baselines.ilp import ILP
+from discsum.baselines.ilp import ILP, _standard_output_to_error
 from discsum.dependency import edu_heads
 from discsum.errors import InputError, InputWarning
 from discsum.scoring import extract
@@ -107,6 +109,17 @@ def test_nothing_is_printed(capfd):
     document, _ = text_of(30, 2)
     extract(document, baseline("ilp"), Policy(Budget(words=30), "edu"))
     assert capfd.readouterr().out == ""
+
+
+def test_threads_leave_standard_output_as_it_was(capfd):
+    def redirect(seconds):
+        with _standard_output_to_error():
+            time.sleep(seconds)
+
+    before = os.fstat(1)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(redirect, [0.03, 0.01, 0.02, 0.01]))
+    assert os.path.samestat(before, os.fstat(1))
 
 
 PRINTING = """
