@@ -14,14 +14,13 @@ from torch.nn.functional import embedding_bag
 from discsum.constants import UNITS
 from discsum.devices import from_device, to_device
 from discsum.document import Span
-from discsum.layout import Layout
 from discsum.parsers.budgets import budget_of, concatenate
 from discsum.parsers.edu_vectors import OPENS_PARAGRAPH, EDULayout, opening_kinds
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.row_buffer import RowBuffer
-from discsum.parsers.segmenter import boundary_probabilities, starts_from
-from discsum.parsers.subwords import Subwords, first_subwords
+from discsum.parsers.segmenter import boundary_probabilities, layout_starts, starts_from
+from discsum.parsers.subwords import Subwords
 from discsum.parsers.units import Units
 
 # Names of vectors to keep: those of all subwords; EDU states, or pooled EDU vectors until `collect_vectors` computes
@@ -66,10 +65,7 @@ class Reading:
         self._pooled = {"sentence": 0, "edu": 0, STATES: 0}
         self.vectors = {name: RowBuffer() for name in (*keep, EDGES)}
         self._given = np.array([span.start for span in known[0] or ()], dtype=np.int64)
-        # What follows the last subword, such as a line with nothing but a byte order mark, stays with the unit before.
-        last = int(words.ends[-1]) if len(words) else 0
-        openings = [one for one in Layout(text).openings() if one < last] if self.sentences.found else ()
-        self._forced = first_subwords(words, [Span(offset, offset + 1) for offset in openings])
+        self._forced = layout_starts(text, words) if self.sentences.found else None
         # Which subwords begin a sentence.
         self._opens = np.zeros(len(words), dtype=bool)
         self._opens[self.sentences.starts] = True

@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from discsum.constants import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
+from discsum.layout import Layout
 from discsum.parsers.budgets import budget_of, concatenate
-from discsum.parsers.subwords import CASES, GAPS, Subwords
+from discsum.parsers.subwords import CASES, GAPS, Subwords, first_subwords
 from discsum.writing import LINE_ENDS
 
 # A line without its leading white space.
@@ -116,14 +117,26 @@ def starts_from(
     return first + np.flatnonzero(begins)
 
 
+def layout_starts(text: str, subwords: Subwords) -> NDArray[np.int64]:
+    """Return the indices of subwords that begin sentences by the text's layout, as items of a list do."""
+    # What follows the last subword, such as a line with nothing but a byte order mark, stays with the unit before.
+    last = int(subwords.ends[-1]) if len(subwords) else 0
+    return first_subwords(subwords, [Span(offset, offset + 1) for offset in Layout(text).openings() if offset < last])
+
+
 def predicted_starts(
-    of_edus: NDArray[np.float32], of_sentences: NDArray[np.float32], subwords: Subwords, thresholds: tuple[float, float]
+    of_edus: NDArray[np.float32],
+    of_sentences: NDArray[np.float32],
+    subwords: Subwords,
+    thresholds: tuple[float, float],
+    forced: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the indices of a text's subwords that begin EDUs, and that begin sentences; sentences begin EDUs too.
 
-    `thresholds` are those of EDUs and of sentences.
+    `thresholds` are those of EDUs and of sentences; `forced` is what `layout_starts` returns, None for gold documents,
+    whose layout is varied in training.
     """
-    sentences = starts_from(of_sentences, subwords, thresholds[1])
+    sentences = starts_from(of_sentences, subwords, thresholds[1], forced)
     return starts_from(of_edus, subwords, thresholds[0], sentences), sentences
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 from tokenizers import Tokenizer
@@ -135,5 +137,11 @@ def shuffled_cycle(examples: int, first: int, count: int, seed: int) -> list[int
     chosen = []
     for position in range(first, first + count if examples else first):
         number, index = divmod(position, examples)
-        chosen.append(int(np.random.default_rng([seed, 0, number]).permutation(examples)[index]))
+        chosen.append(int(_shuffled(examples, seed, number)[index]))
     return chosen
+
+
+@lru_cache(maxsize=2)
+def _shuffled(examples: int, seed: int, number: int) -> NDArray[np.int64]:
+    """Return a pass over the examples' indices; steps share it."""
+    return np.random.default_rng([seed, 0, number]).permutation(examples)

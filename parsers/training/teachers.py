@@ -26,7 +26,7 @@ from discsum.parsers.folder import is_parser
 from discsum.parsers.labels import Label
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.segmenter import EDU_START, SENTENCE_START, predicted_starts
+from discsum.parsers.segmenter import EDU_START, SENTENCE_START, layout_starts, predicted_starts
 from discsum.parsers.structure import joined_nodes
 from discsum.parsers.structure.chart import LIMIT, decode, span_posteriors
 from discsum.parsers.subwords import Subwords, split_texts
@@ -35,7 +35,7 @@ from discsum.parsers.subwords import Subwords, split_texts
 # `right` as in `Expected`. Without a tree there are only empty `nodes`.
 Predictions = dict[str, NDArray[Any]]
 # Increase it whenever `Predictions` change, so that cached ones of earlier versions are not read.
-FORMAT = 3
+FORMAT = 4
 _NO_TREE: Predictions = {"nodes": np.zeros((0, 3), dtype=np.int64)}
 
 
@@ -106,7 +106,7 @@ class Teachers:
             encoded = network.encoder(own_words)
         vectors = dict(zip(same, encoded, strict=True))
         for index, tags in zip(same, _tag_probabilities(network, encoded, own_words), strict=True):
-            units = firsts[index] or _units(network, tags, words[index])
+            units = firsts[index] or _units(network, tags, words[index], texts[index])
             if 2 <= len(units["edu_starts"]) <= LIMIT:
                 found[index] = units | {"tags": tags.astype(np.float16)}
         trees = [index for index in same if "tags" in found[index]]
@@ -158,10 +158,11 @@ def _tree_predictions(
     return found
 
 
-def _units(network: ParserNetwork, tags: NDArray[np.float32], words: Subwords) -> Predictions:
-    """Return where EDUs and sentences begin, from tag probabilities `(subwords, 3)`."""
+def _units(network: ParserNetwork, tags: NDArray[np.float32], words: Subwords, text: str) -> Predictions:
+    """Return where EDUs and sentences of a text begin, from tag probabilities `(subwords, 3)`."""
     of_edus = tags[:, EDU_START] + tags[:, SENTENCE_START]
-    edus, sentences = predicted_starts(of_edus, tags[:, SENTENCE_START], words, network.thresholds)
+    forced = layout_starts(text, words)
+    edus, sentences = predicted_starts(of_edus, tags[:, SENTENCE_START], words, network.thresholds, forced)
     return {"edu_starts": edus, "sentence_starts": sentences}
 
 

@@ -75,6 +75,17 @@ def test_what_one_teacher_says_is_what_it_parses(parser, tmp_path):
         ]
 
 
+def test_teachers_begin_sentences_where_lists_do(parser, tmp_path):
+    text = "The mill needs:\n\n- new stones\n- a wheel of oak\n- two men\n\nNobody in the town can pay for all of it."
+    (example,) = pseudo_label([text], Teachers((parser,), False), tiny.make_tokenizer(), tmp_path)
+    document = parser.parse(text)
+    assert {0, *(span.start for span in document.sentences)} == {
+        0,
+        *example.subwords.starts[example.targets.sentence_starts].tolist(),
+    }
+    assert {text.index("- new"), text.index("- two")} <= {span.start for span in document.sentences}
+
+
 def test_texts_are_labelled_together_as_alone(parser, tmp_path, monkeypatch):
     other = tiny.make_parser(seed=1)
     other.tokenizer = type(other.tokenizer).from_str(other.tokenizer.to_str().replace('"baker"', '"other"'))
