@@ -17,8 +17,9 @@ from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.batches import batches
 from discsum.data.examples import Collection
 from discsum.data.manifest import Manifest
-from discsum.data.prepared import Report, read_sources
+from discsum.data.prepared import MEMORY, Report, read_sources
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe
+from discsum.data.rows import MEMORY as ROWS_MEMORY
 from discsum.data.rows import open_rows
 from discsum.data.storage import Location
 from discsum.document import Document
@@ -48,9 +49,14 @@ class PairExamples:
         digest: Hash of their content.
     """
 
-    def __init__(self, folder: Location, needs: PairData, first: int = 0, last: int | None = None) -> None:
-        """Open the rows `first` to `last`, exclusive, of a folder of `discsum preprocess`."""
-        self.rows = open_rows(folder, first, last)
+    def __init__(
+        self, folder: Location, needs: PairData, first: int = 0, last: int | None = None, memory: int = MEMORY
+    ) -> None:
+        """Open the rows `first` to `last`, exclusive, of a folder of `discsum preprocess`.
+
+        Decoded shards take at most `memory` bytes.
+        """
+        self.rows = open_rows(folder, first, last, memory=min(memory, ROWS_MEMORY))
         firsts = (references[0] for references in self.rows.values("references"))
         self.lengths = needs.count(self.rows.values("text")).clip(max=needs.source_tokens)
         self.lengths += needs.count(firsts).clip(max=needs.target_tokens)
@@ -103,9 +109,9 @@ class PairData:
         """Preprocessing recipe of the dataset folders that the run needs."""
         return PreprocessRecipe(self.parser, UNLABELLED, tree=self.tree)
 
-    def examples(self, folder: Location, memory: int = 0, first: int = 0, last: int | None = None) -> PairExamples:
-        """Return a dataset folder's examples; none are kept in memory."""
-        return PairExamples(folder, self, first, last)
+    def examples(self, folder: Location, memory: int = MEMORY, first: int = 0, last: int | None = None) -> PairExamples:
+        """Return a dataset folder's examples, which are read from decoded shards of at most `memory` bytes."""
+        return PairExamples(folder, self, first, last, memory)
 
     def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
         """Raise `InputError` for a dataset folder of another parser, or without the trees that the run needs."""

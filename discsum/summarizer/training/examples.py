@@ -15,6 +15,7 @@ from torch import Tensor
 from discsum.data.examples import Collection
 from discsum.data.manifest import Manifest
 from discsum.data.prepared import MEMORY
+from discsum.data.rows import MEMORY as ROWS_MEMORY
 from discsum.data.rows import open_rows
 from discsum.data.storage import Location, location
 from discsum.document import Document
@@ -74,7 +75,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
             network: Its head determines the priors; documents are truncated to its `max_units`.
             first: First document, from 0.
             last: End of the documents, exclusive.
-            memory: Size of the cache of examples, in bytes.
+            memory: Size of the cache of examples, in bytes; decoded shards take at most as much again.
             encoded: Whether to read vectors; otherwise examples have vectors of size 0.
             read: Number of units to which an example is truncated; at most `max_units`, which is the default.
             gains: Whether to compute the gains of units.
@@ -87,7 +88,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         self.unit, self.network, self.gains = unit, network, gains
         self.limit = min(network.max_units, read or network.max_units)
         manifest = Manifest.read(location(folder))
-        self.rows = open_rows(folder, first, last)
+        self.rows = open_rows(folder, first, last, memory=min(memory, ROWS_MEMORY))
         wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
         missing = wanted - set(self.rows.column_names)
         if missing:
