@@ -131,10 +131,21 @@ def replace_folder(folder: Path, new: Path) -> None:
     if folder.is_dir():
         for path in folder.iterdir():
             if not (new / path.name).exists():
-                shutil.copy2(path, new / path.name) if path.is_file() else shutil.copytree(path, new / path.name)
+                _copy(path, new / path.name)
         folder.rename(old)
     new.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _copy(path: Path, to: Path) -> None:
+    """Copy a file or folder; a kill leaves no part of it under its name."""
+    partial = to.with_name(f".{to.name}.part")
+    if path.is_file():
+        shutil.copy2(path, partial)
+    else:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(path, partial)
+    partial.rename(to)
 
 
 def replaced(folder: Path) -> None:

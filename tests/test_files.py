@@ -2,14 +2,16 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from discsum.errors import InputError
-from discsum.files import ABANDONED, WRITING, clear_unfinished, locked, process_scope, replacing
+from discsum.files import ABANDONED, WRITING, clear_unfinished, locked, process_scope, replace_folder, replacing
 
 
 def test_a_failed_write_names_the_file(tmp_path):
@@ -110,6 +112,24 @@ def test_what_other_containers_of_this_machine_write_stays(tmp_path, monkeypatch
         clear_unfinished(tmp_path)
         assert partial.exists()
     assert (tmp_path / "tree.json").read_text() == "half"
+
+
+def test_a_folder_keeps_whole_files_after_a_killed_copy(tmp_path, monkeypatch):
+    folder, new = tmp_path / "run", tmp_path / ".run.new"
+    for place in (folder, new):
+        place.mkdir()
+    (folder / "notes.txt").write_text("all of them")
+
+    def killed(source, target):
+        Path(target).write_text("all")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copy2", killed)
+        with pytest.raises(KeyboardInterrupt):
+            replace_folder(folder, new)
+    replace_folder(folder, new)
+    assert [(path.name, path.read_text()) for path in folder.iterdir()] == [("notes.txt", "all of them")]
 
 
 def test_two_writers_of_a_file_do_not_share_a_temporary_one(tmp_path):

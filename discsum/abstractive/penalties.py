@@ -152,7 +152,8 @@ class HypothesisScore(LogitsProcessor):
             after = after - self.coverage * coverage_penalty(covered)[:, None]
         self._rows = {self._name(row, ids): row for row, ids in enumerate(input_ids.tolist())}
         self._sums, self._changes, self._covered = sums, scores, covered
-        return after - before[:, None]
+        # A prefix that was impossible stays so; the difference of infinities is not a number.
+        return torch.where(before[:, None].isneginf(), before[:, None], after - before[:, None])
 
     def _continued(self, input_ids: Tensor, scores: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
         """Return for each row the sum of its log probabilities, its summed attention, and the score of its prefix."""

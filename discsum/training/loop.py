@@ -158,6 +158,8 @@ class TrainingLoop:
         seed = (recipe.seed * 1_000_003 + first) * 1_009 + self.accelerator.process_index
         torch.manual_seed(seed)
         random.seed(seed)
+        # For heads and models of others; discsum has generators of its own.
+        np.random.seed(seed % 2**32)  # noqa: NPY002
         self._wrapped.train()
         lowered = plateau_factor([self.task.selection_score(entry) for entry in self.log], recipe.plateau)
         started, totals = time.monotonic(), dict[str, float]()

@@ -138,6 +138,13 @@ def test_forbidden_tokens_stay_forbidden():
     assert second[0].tolist() == pytest.approx([(-1.0 - 1.0) / (7 / 6) ** 0.9 + 1.0, -math.inf])
 
 
+def test_impossible_prefixes_stay_impossible():
+    score = HypothesisScore(0.9, 0.0, 2)
+    score(torch.tensor([[5], [5]]), torch.tensor([[-1.0, -math.inf], [-1.0, -math.inf]]))
+    found = score(torch.tensor([[5, 0], [5, 1]]), torch.full((2, 2), -1.0))
+    assert found[0].isfinite().all() and found[1].isneginf().all()
+
+
 def test_trigrams_are_written_once(inputs):
     model = make_bart(forced_eos_token_id=None)
     options = {"num_beams": 3, "max_new_tokens": 40, "min_new_tokens": 40}

@@ -37,6 +37,14 @@ def test_noise_shuffles_and_masks_what_it_takes(document):
     assert len(seen) > 20
 
 
+def test_an_excerpt_ends_with_the_sentence_that_has_enough_words():
+    spans = tuple(Span(start, start + 5) for start in range(0, 24, 6))
+    document = Document("a b c d e f g h i j k l ".strip(), spans)
+    for words, expected in ((3, 3), (4, 6), (6, 6), (12, 12), (50, 12)):
+        _, target = noised(document, words, "<mask>", np.random.default_rng(2), shuffle=False)
+        assert len(target.split()) == expected
+
+
 def test_the_share_of_masked_words():
     sentence = "the river rose in the night and the old miller stopped the wheel because the water was very high ."
     step, count = len(sentence) + 1, 1000

@@ -163,7 +163,10 @@ def test_relation_weights_start_as_nuclearity_weights(sentences):
         if sentences:
             expected = project_to_sentences(expected, units.edu_to_sentence, units.sentences)
         batch = batched([inputs("c_tree_relation", 8, seed, sentences)])
-        torch.testing.assert_close(attend(head, batch)[0, 0], torch.from_numpy(expected))
+        # Also in training in half precision.
+        for half in (False, True):
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+                torch.testing.assert_close(attend(head, batch)[0, 0], torch.from_numpy(expected))
 
 
 def test_relation_weights_weigh_their_constituents_and_learn():

@@ -95,7 +95,7 @@ def noised(
     # Draw the first sentence from those that have enough words up to the document's end.
     enough = np.flatnonzero(np.cumsum(lengths[::-1])[::-1] >= words)
     first = int(random.integers(len(enough))) if len(enough) else 0
-    taken = 1 + int(np.searchsorted(np.cumsum(lengths[first:]), words, side="right"))
+    taken = 1 + int(np.searchsorted(np.cumsum(lengths[first:]), words))
     chosen = texts[first : first + taken]
     order = random.permutation(len(chosen)) if shuffle else range(len(chosen))
     parts = [_masked(chosen[place], mask, random) for place in order]

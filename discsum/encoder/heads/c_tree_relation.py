@@ -61,6 +61,11 @@ class CTreeRelationHead(Head):
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
         """Return the matrix over the units, which all heads share."""
+        # In float32, as the other tree heads: in half precision rows would not sum to 1.
+        with torch.autocast(states.device.type, enabled=False):
+            return self._matrix(states, prior, mask)
+
+    def _matrix(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
         # (batch, constituents): sums of the weights on the path from the root.
         paths = prior["roles"].to(self.weights.dtype) @ nn.functional.softplus(self.weights)
         common, owner = prior["common"], prior["owner"]
