@@ -15,6 +15,8 @@ from discsum.layout_patterns import (
     BYLINE_LINE,
     CALL,
     CODE_LINE,
+    CONNECTING,
+    DANGLING,
     FENCE,
     FURNITURE,
     HEADER,
@@ -37,6 +39,8 @@ from discsum.writing import BLANK_LINE, WORD, ends_sentence
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")
 # A heading has at most `HEADING_WORDS` words, a list fragment fewer than `FRAGMENT_WORDS`.
 HEADING_WORDS, FRAGMENT_WORDS = 12, 6
+# Characters of the longest line, at most, of a text in narrow columns.
+NARROW = 60
 # Lines with a speaker label from which a text counts as a conversation.
 TURNS = 3
 
@@ -118,7 +122,9 @@ class Layout:
             return BYLINE
         if lines and all(line.kind != BODY for line in lines):
             return lines[0].kind
-        return BODY if has_content(unit) else LABEL
+        # "Guilty." after other sentences is prose.
+        before = self.text[lines[0].content : start] if lines else ""
+        return BODY if has_content(unit) or (ends_sentence(unit) and has_content(before)) else LABEL
 
 
 def _is_said(line: Line) -> bool:
@@ -168,14 +174,29 @@ def _rows(text: str) -> list[_Row]:
         indent = len(match[0]) - len(match[0].lstrip())
         before = texts[place - 1] if place else ""
         blank = not place or BLANK_LINE.search(text, found[place - 1].end() - 1, match.start() + indent) is not None
-        # In a wrapped paragraph, a line's first word did not fit into the line before.
-        meant = blank or _ends(before) or len(before) + 1 + len(line.split()[0]) < width
         following = texts[place + 1] if place + 1 < len(texts) else ""
         last = not following or BLANK_LINE.search(text, match.end() - 1, found[place + 1].end()) is not None
-        broken = last or len(line) + 1 + len(following.split()[0]) < width
+        meant = blank or _ends(before) or not _wraps(before, line, width)
+        broken = last or not _wraps(line, following, width)
         columns = len(match[0][:indent].expandtabs(4))
         rows.append(_Row(match.start() + indent, line, columns, blank, meant, last, broken, before, following))
     return rows
+
+
+def _wraps(line: str, following: str, width: int) -> bool:
+    """Return whether a line break wraps a paragraph; `width` is that of the longest line.
+
+    The following line's first word does not fit into the line. Or lines are narrow, so that most words leave room, and
+    the line ends with a word that needs another one, or the following one goes on in lower case, after or with a
+    function word.
+    """
+    first, *_ = following.split()
+    if len(line) + 1 + len(first) >= width:
+        return True
+    if width > NARROW or line.endswith((",", ":", ";")) or BULLET.match(following) or SPEAKER.match(following):
+        return False
+    *_, last = line.split()
+    return last in DANGLING or (first[:1].islower() and (last.lower() in CONNECTING or first in CONNECTING))
 
 
 def _is_byline(line: str) -> bool:
@@ -278,7 +299,7 @@ def _is_heading(row: _Row, bullet: re.Match[str] | None) -> bool:
         return False
     if not row.last and not _ends(line) and UNDERLINE.fullmatch(row.following):
         return True
-    if line.endswith(",") or (number and _is_step(row)):
+    if line.endswith((",", "; and", "; or", ", and", ", or")) or (number and _is_step(row)):
         return False
     if line.endswith(":") or (line.isupper() and len(title) > 3):
         return True

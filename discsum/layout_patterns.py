@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+from discsum.text_checks import FUNCTION_WORDS
 from discsum.writing import LINE_ENDS
 
+# Words that end no line but a wrapped one, and words beside the break of a wrapped line.
+DANGLING = frozenset({"the", "a", "an", "of", "and", "or", "that", "who", "which", "whose", "because", "than"})
+CONNECTING = FUNCTION_WORDS | DANGLING | {"in", "on", "as", "was", "if", "so", "after", "before", "while", "my", "our"}
 LINE = re.compile(rf"[^{LINE_ENDS}]+")
 FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
 NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
