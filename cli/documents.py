@@ -14,7 +14,7 @@ from discsum.cli.progress import Counter, say
 from discsum.cli.writer import Writer
 from discsum.data.failures import Failure
 from discsum.data.inputs import Item
-from discsum.errors import DiscsumError, message_of
+from discsum.errors import DiscsumError, OutputError, message_of
 
 # Exit codes; wrong usage exits with 2.
 FAILED, SOME_FAILED = 1, 3
@@ -42,7 +42,7 @@ class Run:
         """Count the document as done, or as failed if the block raises a `DiscsumError` or `OSError`."""
         try:
             yield
-        except BrokenPipeError:
+        except (BrokenPipeError, OutputError):
             raise
         except (DiscsumError, OSError) as error:
             self.fail(item.source, message_of(error))

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from discsum.errors import InputError
+from discsum.errors import InputError, OutputError
 from discsum.files import locked
 
 _ANEW = "leave out --resume to start again, or name another file"
@@ -65,7 +65,7 @@ class JsonLines:
         """Append whole lines; after an error, truncate the file to what it was before.
 
         Raises:
-            OSError: The lines cannot be written; the error names the file.
+            OutputError: The lines cannot be written; the error names the file.
         """
         if self._stream is None:
             self._stream = self.partial.open("wb", buffering=0)
@@ -77,7 +77,7 @@ class JsonLines:
         except OSError as error:
             self._stream.seek(end)
             self._stream.truncate()
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
+            raise OutputError(f"{self.path}: {error.strerror}") from error
 
     def _read(self, source: Path) -> None:
         """Count the ids of a file's complete lines, and continue the partial file after the last of them."""

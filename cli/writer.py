@@ -22,10 +22,12 @@ from discsum.cli.output_paths import (
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.data.markup import ENDINGS
-from discsum.errors import InputError
-from discsum.files import clear_unfinished, is_device, replacing
+from discsum.errors import InputError, OutputError
+from discsum.files import clear_unfinished, is_device, replacing, sha256_of_text
 from discsum.format_registry import suffixes
 
+# Bytes of a file's name that come from an id; file systems allow 255 with suffix, and more while it is written.
+LONGEST_NAME = 200
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -215,7 +217,11 @@ class Writer:
             self._append(b"")
 
     def _append(self, content: bytes) -> None:
-        """Write to the file or to standard output."""
+        """Write to the file or to standard output.
+
+        Raises:
+            OutputError: It cannot be written, and neither can what follows.
+        """
         if self._lines is not None:
             self._lines.write(content)
             return
@@ -229,7 +235,7 @@ class Writer:
             raise
         except OSError as error:
             place = str(self.file or self._device or "standard output")
-            raise OSError(error.errno, error.strerror, place) from error
+            raise OutputError(f"{place}: {error.strerror}") from error
 
     def write_reserved(self, text: str) -> None:
         """Write the file with the reserved name, if there is a folder."""
@@ -244,6 +250,8 @@ class Writer:
     def _stem(self, item: Item) -> str:
         """Return the name of a document's file in the folder, without suffix."""
         name = re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
+        if len(name.encode()) > LONGEST_NAME:
+            name = f"{name.encode()[:LONGEST_NAME].decode(errors='ignore')}-{sha256_of_text(item.id)[:8]}"
         return f"{self._reserved}-1" if name.lower() == self._reserved else name
 
     def _name(self, item: Item) -> str:

@@ -64,6 +64,9 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     """
     if not offset:
         check_mark(content, encoding, source, remedy)
+    if not offset and content[257:262] == b"ustar":
+        # Its padding and the texts in it can be decoded.
+        raise InputError(f"{source}: expected {encoding}, got a tar archive; unpack it first")
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:

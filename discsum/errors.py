@@ -33,6 +33,10 @@ class FormatError(InputError):
         self.line = line
 
 
+class OutputError(DiscsumError):
+    """The one output of a run that cannot be written any more, which ends the run."""
+
+
 class InputWarning(UserWarning):
     """A text or file that was read, but whose result should be doubted."""
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 from functools import cache
 from typing import TYPE_CHECKING
+
+from discsum.errors import InputWarning
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -64,14 +67,21 @@ def _other_language(text: str, language: str) -> str:
         return ""
     if language == ENGLISH and sum(word in FUNCTION_WORDS for word in words) >= ENGLISH_SHARE * len(words):
         return ""
-    if language not in _detector().nb_classes:
+    detector = _detector()
+    if detector is None or language not in detector.nb_classes:
         return ""
-    code, confidence = _detector().classify(letters)
+    code, confidence = detector.classify(letters)
     return str(code) if code != language and confidence >= SURE else ""
 
 
 @cache
-def _detector() -> LanguageIdentifier:
+def _detector() -> LanguageIdentifier | None:
+    """Return the language identifier; None, with a warning, if there is no place for its temporary file."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        message = f"expected a temporary folder that can be written, got: {error}; languages of texts are not checked"
+        warnings.warn(message, InputWarning, stacklevel=2)
+        return None

@@ -7,7 +7,7 @@ import pytest
 
 from discsum.document import Document
 from discsum.errors import FormatError, InputWarning
-from discsum.text_checks import text_warnings
+from discsum.text_checks import _detector, text_warnings
 from tests import tiny
 
 OTHER_LANGUAGES = {
@@ -65,6 +65,19 @@ def test_xml_is_told_but_not_text_about_it(beginning):
 
 def test_a_tag_that_is_never_closed_costs_no_time():
     assert text_warnings("<div " * 1000) == ()
+
+
+def test_without_a_temporary_folder_languages_are_not_checked(monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("py3langid.langid.LanguageIdentifier.from_model_file", full)
+    _detector.cache_clear()
+    try:
+        with pytest.warns(InputWarning, match="No space left on device; languages of texts are not checked"):
+            assert text_warnings(OTHER_LANGUAGES["de"]) == ()
+    finally:
+        _detector.cache_clear()
 
 
 def test_the_parser_warns_and_keeps_the_warning():

@@ -47,6 +47,21 @@ def test_output_that_cannot_be_written(folder, command, message):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux")
+def test_a_full_output_ends_the_run_at_once(folder):
+    result = shell(f"{DISCSUM} parse a.json a.json a.json --format json --jsonl > /dev/full", folder)
+    assert (result.returncode, result.stderr) == (1, "discsum: standard output: No space left on device\n")
+
+
+def test_long_ids_give_short_names_of_files(folder):
+    rows = [json.loads((folder / "a.json").read_text()) | {"id": "é" * 200 + end} for end in "xy"]
+    (folder / "long.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = shell(f"{DISCSUM} parse long.jsonl --format rsd -o made", folder)
+    names = [path.name for path in (folder / "made").iterdir()]
+    assert (result.returncode, len(names)) == (0, 2)
+    assert all(name.startswith("é" * 100 + "-") and name.endswith(".rsd") for name in names)
+
+
 def test_results_are_written_though_messages_cannot_be(folder):
     result = shell(f"{DISCSUM} parse a.json gone.txt --format json 2>&-", folder)
     assert result.returncode == 3

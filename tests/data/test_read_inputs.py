@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import sys
+import tarfile
 import threading
 import tracemalloc
 from pathlib import Path
@@ -296,6 +297,14 @@ def test_files_that_are_no_text_are_named(tmp_path, content, kind):
     (tmp_path / "a.txt").write_bytes(content)
     (failure,) = read_inputs([str(tmp_path / "a.txt")])
     assert f"expected utf-8, got {kind}" in failure.reason
+
+
+def test_archives_are_refused(tmp_path):
+    (tmp_path / "a.txt").write_text("It rained.")
+    with tarfile.open(tmp_path / "b.txt", "w") as archive:
+        archive.add(tmp_path / "a.txt", "a.txt")
+    (failure,) = read_inputs([str(tmp_path / "b.txt")])
+    assert "expected utf-8, got a tar archive; unpack it first" in failure.reason
 
 
 def test_rows_after_damage_are_said_to_be_unread(tmp_path):
