@@ -64,6 +64,11 @@ if TYPE_CHECKING:
 app = command_app()
 
 OF_PARSERS = "Options of parsers"
+# Parameters that apply to parsers.
+WITH_TREEBANK = (
+    *("models_and_data", "split", "first", "last", "rst_parseval"),
+    *("device", "style", "signature", "against", "output"),
+)
 # Output formats of the scores.
 STYLES = ("table", "markdown", "json")
 
@@ -207,22 +212,7 @@ def evaluate(
     # Checked before `is_treebank`: folders of texts with summaries contain JSON files too.
     texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
-        check_unused(
-            context,
-            (
-                "models_and_data",
-                "split",
-                "first",
-                "last",
-                "rst_parseval",
-                "device",
-                "style",
-                "signature",
-                "against",
-                "output",
-            ),
-            "with a treebank",
-        )
+        check_unused(context, WITH_TREEBANK, "with a treebank")
         check_against(against, models)
         show_parsers(models, place, split, slice(first, last), rst_parseval, style, device, against, output)
         return

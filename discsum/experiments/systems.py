@@ -204,13 +204,13 @@ def load_systems(
     """Return systems by name, and a function that returns the parser to measure them with.
 
     Args:
-        names: As for `load_system`, as the other arguments are.
-        policy: See there.
+        names: Names for `load_system`, which the other arguments but `parser` are for.
+        policy: Policy of extractive summaries.
         parser: Name or folder of the parser. By default it is that of the trained models, or the shipped one if there
             are none or they have different ones.
-        generation: See there.
-        selector: See there.
-        r: See there.
+        generation: Settings of the search for abstractive summaries.
+        selector: Sentence selector of sparse abstractive models.
+        r: Number of sentences that it selects.
         device: Device of the systems and the parser.
 
     Raises:
@@ -219,11 +219,9 @@ def load_systems(
     own: dict[str, Parser] = {}
 
     def shared() -> Parser:
-        return (
-            next(iter(own.values()))
-            if parser is None and len(own) == 1
-            else load_parser(parser or SHIPPED_PARSER, device)
-        )
+        if parser is None and len(own) == 1:
+            return next(iter(own.values()))
+        return load_parser(parser or SHIPPED_PARSER, device)
 
     systems: dict[str, System] = {}
     # Trained models first: the others use their parser to split summaries.
