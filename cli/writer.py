@@ -264,7 +264,7 @@ class Writer:
         if other != item.source:
             raise InputError(
                 f"{item.source}: expected a unique name, {name}{self.suffix} is the file of {other}; give one of "
-                "them another name or id"
+                "them another name or id, or run the command for each folder, with outputs of their own"
             )
         return name + self.suffix
 
