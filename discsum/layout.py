@@ -122,9 +122,12 @@ class Layout:
             return BYLINE
         if lines and all(line.kind != BODY for line in lines):
             return lines[0].kind
-        # "Guilty." after other sentences is prose.
-        before = self.text[lines[0].content : start] if lines else ""
-        return BODY if has_content(unit) or (ends_sentence(unit) and has_content(before)) else LABEL
+        return BODY if has_content(unit) or (lines and self._is_within(start, end, lines[0])) else LABEL
+
+    def _is_within(self, start: int, end: int, line: Line) -> bool:
+        """Return whether a word is a sentence between others of its line: "Guilty." but no agency at their end."""
+        unit, around = self.text[start:end], (self.text[line.content : start], self.text[end : line.end])
+        return ends_sentence(unit) and not unit.isupper() and all(map(has_content, around))
 
 
 def _is_said(line: Line) -> bool:
@@ -170,32 +173,53 @@ def _rows(text: str) -> list[_Row]:
     # Addresses may be longer than wrapped lines.
     width = max((len(line) for line in texts if " " in line), default=0)
     rows: list[_Row] = []
+    narrow = _narrow_prose(text, found, texts) if width <= NARROW else frozenset()
     for place, (match, line) in enumerate(zip(found, texts, strict=True)):
         indent = len(match[0]) - len(match[0].lstrip())
         before = texts[place - 1] if place else ""
         blank = not place or BLANK_LINE.search(text, found[place - 1].end() - 1, match.start() + indent) is not None
         following = texts[place + 1] if place + 1 < len(texts) else ""
         last = not following or BLANK_LINE.search(text, match.end() - 1, found[place + 1].end()) is not None
-        meant = blank or _ends(before) or not _wraps(before, line, width)
-        broken = last or not _wraps(line, following, width)
+        meant = (
+            blank
+            or _ends(before)
+            or not (_is_full(before, line, width) or (place in narrow and _goes_on(before, line)))
+        )
+        broken = last or not (_is_full(line, following, width) or (place + 1 in narrow and _goes_on(line, following)))
         columns = len(match[0][:indent].expandtabs(4))
         rows.append(_Row(match.start() + indent, line, columns, blank, meant, last, broken, before, following))
     return rows
 
 
-def _wraps(line: str, following: str, width: int) -> bool:
-    """Return whether a line break wraps a paragraph; `width` is that of the longest line.
+def _is_full(line: str, following: str, width: int) -> bool:
+    """Return whether a line has no room for the first word of the following one, so that a paragraph is wrapped."""
+    return len(line) + 1 + len(following.split()[0]) >= width
 
-    The following line's first word does not fit into the line. Or lines are narrow, so that most words leave room, and
-    the line ends with a word that needs another one, or the following one goes on in lower case, after or with a
-    function word.
+
+def _narrow_prose(text: str, found: Sequence[re.Match[str]], texts: Sequence[str]) -> frozenset[int]:
+    """Return the lines, but the first, of paragraphs that begin and end as sentences do, and have no other end inside.
+
+    Lines are narrow, so many are not full although they are wrapped. Lists do not end like that.
     """
-    first, *_ = following.split()
-    if len(line) + 1 + len(first) >= width:
-        return True
-    if width > NARROW or line.endswith((",", ":", ";")) or BULLET.match(following) or SPEAKER.match(following):
-        return False
+    lines: set[int] = set()
+    first = 0
+    for place in range(1, len(texts) + 1):
+        ended = place == len(texts) or BLANK_LINE.search(text, found[place - 1].end() - 1, found[place].end())
+        if not ended:
+            continue
+        inner = texts[first : place - 1]
+        marked = any(BULLET.match(line) or SPEAKER.match(line) for line in texts[first:place])
+        begins = texts[first][:1].isupper() or not texts[first][:1].isalnum()
+        if begins and ends_sentence(texts[place - 1]) and not marked and not any(map(_ends, inner)):
+            lines.update(range(first + 1, place))
+        first = place
+    return frozenset(lines)
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Return whether the sentence of a line goes on in the following one, by a function word beside the break."""
     *_, last = line.split()
+    first, *_ = following.split()
     return last in DANGLING or (first[:1].islower() and (last.lower() in CONNECTING or first in CONNECTING))
 
 

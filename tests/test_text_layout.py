@@ -59,6 +59,14 @@ def test_labels_come_with_their_turns(segmented, name):
         ("The report was finished\non Friday and nobody who\nread it was surprised by\nthe result.", "body " * 4),
         ("The council voted on it\nand rejected it because\nof the cost.\n\nNobody was there.", "body " * 4),
         ("flour\nsugar\neggs\n\nMix it all with a spoon for ten minutes.", "list list list body"),
+        (
+            "Goals for this year:\n\nto run a marathon\nto read more books\nto sleep well\n\nThat is what I want to do.",
+            "heading list list list body",
+        ),
+        (
+            "What to bring\n\na warm coat\nthe ticket\nmy letter\na map\n\nMeet us at nine.",
+            "heading list list list list body",
+        ),
         ("WHEREAS the Seller owns the Goods; and\nWHEREAS the Buyer wants them all.", "body body"),
         (
             "The bridge was closed on Monday because the\nriver rose above the marks of the spring\nMay had seen.",
@@ -108,10 +116,11 @@ def test_kinds_of_lines(text, kinds):
     assert [line.kind for line in Layout(text).lines] == kinds.split()
 
 
-def test_one_word_after_sentences_is_prose():
-    text = "Jurors met for nine days. Guilty. The family wept.\n\nVerdict.\n"
-    spans = [(text.index(part), text.index(part) + len(part)) for part in ("Jurors met", "Guilty.", "Verdict.")]
-    assert Layout(text).kinds(spans) == (BODY, BODY, "label")
+def test_one_word_between_sentences_is_prose():
+    text = "Jurors met for nine days. Guilty. The family wept. Reuters.\n\nVerdict.\n"
+    parts = ("Jurors met", "Guilty.", "Reuters.", "Verdict.")
+    spans = [(text.index(part), text.index(part) + len(part)) for part in parts]
+    assert Layout(text).kinds(spans) == (BODY, BODY, "label", "label")
 
 
 def test_lines_that_open_a_unit():
