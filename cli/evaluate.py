@@ -123,7 +123,7 @@ def evaluate(
         typer.Option(
             autocompletion=parsers,
             help="Name or folder of the parser of texts and summaries. Default: that of the trained models, or "
-            f"{SHIPPED_PARSER} if there are none or they have different ones.",
+            f"{SHIPPED_PARSER} if there are none, if they have different ones, or with --table.",
         ),
     ] = None,
     device: Device = "cpu",
@@ -245,6 +245,8 @@ def evaluate(
         with as_usage():
             check_device(device)
         systems, engine = load_systems(models, policy, parser, generation, selector, r, device)
+    if parser is None and not is_dataset_folder(place):
+        _note_parser(systems)
     _note_systems(systems, policy, given=(units, words, ratio) != (None, None, None))
     results = measure(
         systems,
@@ -264,6 +266,13 @@ def evaluate(
         write_documents(Path(output), results)
     _note_whole(results)
     run.finish()
+
+
+def _note_parser(systems: Sequence[System]) -> None:
+    """Report on standard error if texts are parsed by a parser other than the shipped one, that of trained models."""
+    own = {system.parser.fingerprint: system.parser.name for system in systems if system.parser is not None}
+    if len(own) == 1 and (name := next(iter(own.values()))) != SHIPPED_PARSER:
+        say(f"discsum: texts are parsed by {name}, the parser of the trained models")
 
 
 def _note_systems(systems: Sequence[System], policy: Policy, *, given: bool) -> None:

@@ -16,6 +16,7 @@ from discsum.recipes.yaml_values import read_yaml
 # The split of all documents, for evaluation.
 ALL = "all"
 _SENTENCE = "# text = "
+_LISTING = "splits.tsv"
 # A line of `splits.md`: a heading that names a split, or a document.
 _HEADING, _BULLET = re.compile(r"## +(\S+)"), re.compile(r"[*-] +(\S+)")
 
@@ -38,7 +39,7 @@ def read_gum(folder: Path, split: str) -> list[Document]:
     Raises:
         InputError: A missing file or folder, or a tree whose EDUs differ from the text.
     """
-    listed = folder / "splits.tsv"
+    listed = folder / _LISTING
     if listed.is_file():
         names = _names(listed, split)
     else:
@@ -64,6 +65,11 @@ def _names(listing: Path, split: str) -> list[str]:
             f"{listing}: expected each document once, in one split, got {', '.join(repeated[:3])} more than once"
         )
     return every if split == ALL else names[split]
+
+
+def split_names(folder: Path) -> dict[str, list[str]]:
+    """Return the names of the documents of a checkout of GUM by split; raises the errors of `read_splits`."""
+    return read_splits(listing if (listing := folder / _LISTING).is_file() else folder / "splits.md")
 
 
 def read_splits(listing: Path) -> dict[str, list[str]]:

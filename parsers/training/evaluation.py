@@ -75,12 +75,12 @@ class ParserScores:
         found: dict[str, dict[str, Comparison]] = {}
         for name, scores in vars(self).items():
             theirs = getattr(other, name)
-            if _without_relations(scores.signature) != _without_relations(theirs.signature):
+            if _way(scores.signature) != _way(theirs.signature):
                 raise InputError(
                     f"expected figures that were measured in the same way, got {scores.signature} and "
                     f"{theirs.signature}"
                 )
-            same = scores.signature == theirs.signature
+            same = _relations(scores.signature) == _relations(theirs.signature)
             found[name] = {
                 figure: paired_bootstrap_f1(*([astuple(own) for own in one.counts[figure]] for one in (scores, theirs)))
                 for figure in scores.counts
@@ -93,9 +93,14 @@ class ParserScores:
         return format_figures(self.figures)
 
 
-def _without_relations(signature: Signature) -> Signature:
-    """Return a signature without the classes of relations."""
-    return replace(signature, fields=tuple(field for field in signature.fields if field[0] != "relations"))
+def _way(signature: Signature) -> Signature:
+    """Return a signature without the classes of relations, and without where gold units come from."""
+    left_out = ("relations", "sentences", "gold")
+    return replace(signature, fields=tuple(field for field in signature.fields if field[0] not in left_out))
+
+
+def _relations(signature: Signature) -> str | None:
+    return dict(signature.fields).get("relations")
 
 
 def format_figures(figures: Mapping[str, float]) -> str:

@@ -12,7 +12,7 @@ from discsum.errors import InputError, InputWarning
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.training.splits import KEPT, LISTING, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
-from discsum.parsers.treebank import ALL, is_treebank, read_gum, read_splits
+from discsum.parsers.treebank import ALL, is_treebank, read_gum, read_splits, split_names
 from discsum.persistence import locate
 
 
@@ -46,17 +46,19 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
     parser that was trained on the documents. The split `all` has all documents. The folder is read once for all parsers
     that use the same source of sentences.
 
-    A warning says how many of the documents a parser was trained on, unless the split is `train`.
+    A warning says how many of the documents a parser was trained on, if its folder lists them, unless the split is
+    `train`.
 
     Raises:
         InputError: No such split, or documents of it that are not there.
     """
-    if is_treebank(folder):
-        if split == ALL:
-            message = f"{folder}: all documents include the {len(read_gum(folder, 'train'))} of the split train"
-            warn(f"{message}, on which parsers are trained", InputWarning, stacklevel=2)
-        return [GoldSplit(read_gum(folder, split))] * len(parsers)
     kept = [Splits.read(locate(parser)) for parser in parsers]
+    if is_treebank(folder):
+        learned = len(split_names(folder).get("train", ())) if None in kept else 0
+        if split == ALL and learned:
+            message = f"{folder}: all documents include the {learned} of the split train, on which parsers of GUM learn"
+            warn(message, InputWarning, stacklevel=2)
+        return [GoldSplit(read_gum(folder, split))] * len(parsers)
     origins = [splits.sentences if splits else PUNCTUATION for splits in kept]
     found = {origin: read_folder(folder, origin) for origin in dict.fromkeys(origins)}
     listed = _listed(folder, found[origins[0]])
@@ -73,6 +75,8 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
         which = own or other
         there = found[origin] if which is None else which.found
         documents = _documents_of(folder, there, split, parser, which, listed)
+        if own is None and which is not None and split != ALL:
+            warn(f"{parser}: measured on the {split} documents of {which.parser}", InputWarning, stacklevel=2)
         if split != "train" and splits is not None and (learned := splits.trained_on(documents)):
             message = f"{parser}: was trained on {learned} of the {len(documents)} documents of {folder}, {split}"
             warn(f"{message}; expected documents that it has not seen", InputWarning, stacklevel=2)

@@ -92,8 +92,11 @@ class Splits:
         return 2 * same > len(self.texts) if listed else same > 0
 
     def trained_on(self, documents: Iterable[Document]) -> int:
-        """Return how many of the documents have the text of a training document."""
-        learned = {self.texts[name] for name in self.names.get("train", ()) if name in self.texts}
+        """Return how many of the documents have the text of a training document, or its name if texts are unknown."""
+        names = self.names.get("train", ())
+        if not self.texts:
+            return sum(document.id in names for document in documents)
+        learned = {self.texts[name] for name in names if name in self.texts}
         return sum(text_digest(document) in learned for document in documents)
 
     def write(self, folder: Path) -> None:

@@ -123,7 +123,7 @@ def test_the_counts_of_each_document(discsum, treebank, parser_folder, tmp_path)
 
 def test_all_documents_of_gum_include_training_documents(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--split", "all")
-    assert "all documents include the 2 of the split train, on which parsers are trained" in result.err
+    assert "all documents include the 2 of the split train, on which parsers of GUM learn" in result.err
 
 
 def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, tmp_path):

@@ -54,7 +54,8 @@ def test_texts_are_parsed_by_the_parser_of_the_trained_models(discsum, summarize
     command = ("evaluate", "lead", summarizer_folders["sentence"], table, "--format", "json")
     found, same = discsum(*command), discsum(*command, "--parser", parser_folder)
     figures = [[one["rouge1"] for one in json.loads(result.out)["models"]] for result in (found, same)]
-    assert figures[0] == figures[1] and found.err == same.err and "|parser:tiny-chart@" in found.out
+    told = "discsum: texts are parsed by tiny-chart, the parser of the trained models\n"
+    assert figures[0] == figures[1] and found.err == told + same.err and "|parser:tiny-chart@" in found.out
     warned = discsum(*command, "--parser", other).err
     assert f"{summarizer_folders['sentence']}: measured on sentences, EDUs and trees of the parser tiny" in warned
     made = tmp_path / "DATA"
