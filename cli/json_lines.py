@@ -68,7 +68,10 @@ class JsonLines:
             OutputError: The lines cannot be written; the error names the file.
         """
         if self._stream is None:
-            self._stream = self.partial.open("wb", buffering=0)
+            try:
+                self._stream = self.partial.open("wb", buffering=0)
+            except OSError as error:
+                raise OutputError(f"{self.path}: {error.strerror}") from error
         end = self._stream.tell()
         try:
             # A write to an unbuffered file may be partial.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from collections.abc import Collection, Sequence
@@ -22,10 +23,12 @@ from discsum.cli.output_paths import (
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.data.markup import ENDINGS
-from discsum.errors import InputError, OutputError
+from discsum.errors import InputError, OutputError, message_of
 from discsum.files import clear_unfinished, is_device, replacing, sha256_of_text
 from discsum.format_registry import suffixes
 
+# Errors after which no other file can be written either.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 # Bytes of a file's name that come from an id; file systems allow 255 with suffix, and more while it is written.
 LONGEST_NAME = 200
 # Control characters except tab and line feed.
@@ -244,8 +247,13 @@ class Writer:
 
     def _write_file(self, target: Path, content: bytes) -> None:
         check_no_input(target, self._inputs, self._option)
-        with replacing(target) as path:
-            path.write_bytes(content)
+        try:
+            with replacing(target) as path:
+                path.write_bytes(content)
+        except OSError as error:
+            if error.errno in FULL:
+                raise OutputError(message_of(error)) from error
+            raise
 
     def _stem(self, item: Item) -> str:
         """Return the name of a document's file in the folder, without suffix."""

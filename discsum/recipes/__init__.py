@@ -43,8 +43,8 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
 
     A recipe with the field `base` inherits the fields of another recipe, given by name or by path relative to its own
     file. `notes` and `license` describe the training data, so overrides and files of users that change `train` do not
-    inherit them. Of `epochs` and `steps`, the one that is set last gives the length of the run. Null resets a group of
-    fields to its defaults.
+    inherit them. Of `epochs` and `steps`, one that a file or the overrides set replaces the other that the base has.
+    Null resets a group of fields to its defaults.
 
     Raises:
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
@@ -52,7 +52,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
     # Imported late because parsers, which check their configurations with `discsum.recipes.fields`, need no YAML.
     from discsum.recipes.yaml_values import parse_yaml
 
-    content = _read(name_or_path, ())
+    content, given = _read(name_or_path, ()), dict[str, Any]()
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals or not key:
@@ -63,10 +63,9 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
             place = place.setdefault(parent, {})
             if not isinstance(place, dict):
                 raise InputError(f"{override}: expected {parent} to be a group of fields")
-        found = parse_yaml(value, override)
-        _set(place, last, found)
-        if not parents:
-            _drop_other_length(content, {last: found})
+        given[key] = parse_yaml(value, override)
+        _set(place, last, given[key])
+    _drop_other_length(content, given)
     _drop_claims(content, {override.partition("=")[0] for override in overrides})
     return content
 

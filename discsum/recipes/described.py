@@ -44,8 +44,9 @@ def _entry(value: Any) -> str:
     """Return an entry of a list as YAML; of a dataclass the fields that differ from their defaults."""
     if not is_dataclass(value):
         return str(value)
-    changed = [field.name for field in fields(value) if getattr(value, field.name) != field.default]
-    return f"{{{', '.join(f'{name}: {getattr(value, name)}' for name in changed)}}}"
+    from discsum.recipes.yaml_values import flow
+
+    return flow({field.name: own for field in fields(value) if (own := getattr(value, field.name)) != field.default})
 
 
 def described(hint: Any) -> str:

@@ -79,3 +79,8 @@ def parse_yaml(text: str, source: str) -> Any:
         raise InputError(f"{source}: expected YAML, got {said}") from error
     except RecursionError as error:
         raise InputError(f"{source}: expected YAML with fewer nested levels") from error
+
+
+def flow(fields: dict[str, Any]) -> str:
+    """Return fields as YAML on one line, `{path: a.jsonl, last: 3}`."""
+    return yaml.safe_dump(fields, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9).strip()

@@ -68,11 +68,12 @@ def test_null_resets_a_group_of_fields(tmp_path):
     [
         (["epochs=2"], (2, None)),
         (["steps=100"], (None, 100)),
-        (["steps=100", "epochs=2"], (2, None)),
+        # Both are kept, and warned about.
+        (["steps=100", "epochs=2"], (2, 100)),
         (["steps=null"], (1, None)),
     ],
 )
-def test_the_length_that_is_set_last_replaces_the_other(tmp_path, settings, length):
+def test_a_length_replaces_the_other_of_the_base(tmp_path, settings, length):
     (tmp_path / "one.yaml").write_text("kind: extractive\nepochs: 1\n")
     (tmp_path / "own.yaml").write_text("base: one.yaml\nsteps: 7\n")
     content = read_recipe(str(tmp_path / "one.yaml"), settings)
