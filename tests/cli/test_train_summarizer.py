@@ -40,7 +40,8 @@ def test_from_a_recipe_to_a_summary_and_its_figures(discsum, recipe, article, tm
     assert (found["model"], found["unit"], len(found["selected"])) == ("tiny-news", "sentence", 1)
     assert found["summary"] in tiny.ARTICLE
     figures = discsum("evaluate", run / "best", "lead", tmp_path / "validation.jsonl", "--units", "1")
-    assert (figures.code, figures.err) == (0, "")
+    # The model's parser, which has random weights, splits the texts.
+    assert figures.code == 0 and "texts are parsed by tiny-chart, the parser of the trained models" in figures.err
 
 
 def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
