@@ -18,6 +18,7 @@ from discsum.document import Document
 from discsum.experiments.blocks import Block, parser_name
 from discsum.files import sha256
 from discsum.parsers.loading import load_parser
+from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import split_lines
 from discsum.scoring import UnitScorer, extract
 from discsum.selection import Policy
@@ -27,7 +28,6 @@ from discsum.summary import Summary
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
-    from discsum.parsers.parser import Parser
 
 
 @dataclass(frozen=True)
