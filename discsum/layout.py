@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from discsum.layout_patterns import (
     BULLET,
@@ -172,47 +173,51 @@ def _rows(text: str) -> list[_Row]:
     texts = [match[0].strip() for match in found]
     # Addresses may be longer than wrapped lines.
     width = max((len(line) for line in texts if " " in line), default=0)
+    blanks = [
+        not place or BLANK_LINE.search(text, found[place - 1].end() - 1, found[place].end()) is not None
+        for place in range(len(found))
+    ]
+    # Whether the break before each line, and the one after the last, wraps a paragraph.
+    wraps = [*_wraps(texts, blanks, width), False]
     rows: list[_Row] = []
-    narrow = _narrow_prose(text, found, texts) if width <= NARROW else frozenset()
     for place, (match, line) in enumerate(zip(found, texts, strict=True)):
         indent = len(match[0]) - len(match[0].lstrip())
         before = texts[place - 1] if place else ""
-        blank = not place or BLANK_LINE.search(text, found[place - 1].end() - 1, match.start() + indent) is not None
         following = texts[place + 1] if place + 1 < len(texts) else ""
-        last = not following or BLANK_LINE.search(text, match.end() - 1, found[place + 1].end()) is not None
-        meant = (
-            blank
-            or _ends(before)
-            or not (_is_full(before, line, width) or (place in narrow and _goes_on(before, line)))
-        )
-        broken = last or not (_is_full(line, following, width) or (place + 1 in narrow and _goes_on(line, following)))
+        blank, last = blanks[place], not following or blanks[place + 1]
+        meant = blank or _ends(before) or not wraps[place]
+        broken = last or not wraps[place + 1]
         columns = len(match[0][:indent].expandtabs(4))
         rows.append(_Row(match.start() + indent, line, columns, blank, meant, last, broken, before, following))
     return rows
 
 
-def _is_full(line: str, following: str, width: int) -> bool:
-    """Return whether a line has no room for the first word of the following one, so that a paragraph is wrapped."""
-    return len(line) + 1 + len(following.split()[0]) >= width
+def _wraps(texts: Sequence[str], blanks: Sequence[bool], width: int) -> list[bool]:
+    """Return for each line whether the break before it wraps a paragraph; `width` is that of the longest line.
+
+    The line before has no room for the first word; or, in a text of narrow lines, which are seldom full, the sentence
+    goes on.
+    """
+    narrow = _narrow_prose(texts, blanks) if width <= NARROW else frozenset()
+    return [False] * bool(texts) + [
+        len(before) + 1 + len(line.split()[0]) >= width or (place in narrow and _goes_on(before, line))
+        for place, (before, line) in enumerate(pairwise(texts), start=1)
+    ]
 
 
-def _narrow_prose(text: str, found: Sequence[re.Match[str]], texts: Sequence[str]) -> frozenset[int]:
+def _narrow_prose(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:
     """Return the lines, but the first, of paragraphs that begin and end as sentences do, and have no other end inside.
 
-    Lines are narrow, so many are not full although they are wrapped. Lists do not end like that.
+    Lists do not end like that.
     """
     lines: set[int] = set()
-    first = 0
-    for place in range(1, len(texts) + 1):
-        ended = place == len(texts) or BLANK_LINE.search(text, found[place - 1].end() - 1, found[place].end())
-        if not ended:
-            continue
-        inner = texts[first : place - 1]
-        marked = any(BULLET.match(line) or SPEAKER.match(line) for line in texts[first:place])
-        begins = texts[first][:1].isupper() or not texts[first][:1].isalnum()
-        if begins and ends_sentence(texts[place - 1]) and not marked and not any(map(_ends, inner)):
-            lines.update(range(first + 1, place))
-        first = place
+    starts = [place for place, blank in enumerate(blanks) if blank]
+    for first, after in pairwise([*starts, len(texts)]):
+        paragraph = texts[first:after]
+        marked = any(BULLET.match(line) or SPEAKER.match(line) for line in paragraph)
+        begins = paragraph[0][:1].isupper() or not paragraph[0][:1].isalnum()
+        if begins and ends_sentence(paragraph[-1]) and not marked and not any(map(_ends, paragraph[:-1])):
+            lines.update(range(first + 1, after))
     return frozenset(lines)
 
 

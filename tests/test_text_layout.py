@@ -60,7 +60,7 @@ def test_labels_come_with_their_turns(segmented, name):
         ("The council voted on it\nand rejected it because\nof the cost.\n\nNobody was there.", "body " * 4),
         ("flour\nsugar\neggs\n\nMix it all with a spoon for ten minutes.", "list list list body"),
         (
-            "Goals for this year:\n\nto run a marathon\nto read more books\nto sleep well\n\nThat is what I want to do.",
+            "Goals this year:\n\nto run a marathon\nto read more books\nto sleep well\n\nThat is what I want to do.",
             "heading list list list body",
         ),
         (

@@ -75,7 +75,7 @@ class ParserScores:
         found: dict[str, dict[str, Comparison]] = {}
         for name, scores in vars(self).items():
             theirs = getattr(other, name)
-            if _way(scores.signature) != _way(theirs.signature):
+            if _apart_from_origins(scores.signature) != _apart_from_origins(theirs.signature):
                 raise InputError(
                     f"expected figures that were measured in the same way, got {scores.signature} and "
                     f"{theirs.signature}"
@@ -93,13 +93,14 @@ class ParserScores:
         return format_figures(self.figures)
 
 
-def _way(signature: Signature) -> Signature:
-    """Return a signature without the classes of relations, and without where gold units come from."""
+def _apart_from_origins(signature: Signature) -> Signature:
+    """Return a signature without the origins of relation classes and of gold units."""
     left_out = ("relations", "sentences", "gold")
     return replace(signature, fields=tuple(field for field in signature.fields if field[0] not in left_out))
 
 
 def _relations(signature: Signature) -> str | None:
+    """Return the classes by which a signature's figures compare relations; None for segmentation."""
     return dict(signature.fields).get("relations")
 
 

@@ -72,7 +72,7 @@ class Splits:
     @classmethod
     def of(cls, sentences: str, names: dict[str, list[str]], documents: Mapping[str, Document]) -> Splits:
         """Return splits with the digests of their documents."""
-        return cls(sentences, names, {name: text_digest(documents[name]) for own in names.values() for name in own})
+        return cls(sentences, names, {name: _digest(documents[name]) for own in names.values() for name in own})
 
     def knows(self, found: TreeFolder, *, listed: bool) -> bool:
         """Return whether these are the documents of a folder, of which some may be missing.
@@ -87,7 +87,7 @@ class Splits:
             )
             return names <= there if listed else bool(names & there)
         same = sum(
-            name in found.documents and text_digest(found.documents[name]) == text for name, text in self.texts.items()
+            name in found.documents and _digest(found.documents[name]) == text for name, text in self.texts.items()
         )
         return 2 * same > len(self.texts) if listed else same > 0
 
@@ -97,7 +97,7 @@ class Splits:
         if not self.texts:
             return sum(document.id in names for document in documents)
         learned = {self.texts[name] for name in names if name in self.texts}
-        return sum(text_digest(document) in learned for document in documents)
+        return sum(_digest(document) in learned for document in documents)
 
     def write(self, folder: Path) -> None:
         """Write the splits to a parser's folder."""
@@ -213,7 +213,7 @@ def _with_dev(names: dict[str, list[str]], config: SplitConfig, folder: Path) ->
     return names | {"train": []} | draw_splits(names["train"], replace(config, test=0.0))
 
 
-def text_digest(document: Document) -> str:
+def _digest(document: Document) -> str:
     """Return a digest of a document's text without white space, which differs between formats."""
     return sha256_of_text("".join(document.text.split()))[:16]
 
