@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from secrets import token_hex
@@ -137,7 +137,11 @@ def _token() -> str:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set those variables that are unset; after the block, remove all new `RAY_` variables, also those that Ray set."""
+    """Set those variables that are unset; after the block, remove all new `RAY_` variables, also those that Ray set.
+
+    Ray also keeps the mode and the token of the Ray that it started, until it is made to read the environment again:
+    a cluster without tokens, which this program joins next, would get no answer from it.
+    """
     before = dict(os.environ)
     os.environ.update({name: value for name, value in variables.items() if name not in before})
     try:
@@ -146,3 +150,9 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
         for name in os.environ.keys() - before.keys():
             if name.startswith("RAY_"):
                 del os.environ[name]
+        # Ray's own tests do the same, in this order; releases without tokens lack these names.
+        with suppress(ImportError):
+            from ray._raylet import AuthenticationTokenLoader, Config
+
+            Config.initialize("")
+            AuthenticationTokenLoader.instance().reset_cache()

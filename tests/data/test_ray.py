@@ -80,6 +80,13 @@ def test_workers_that_the_memory_monitor_kills_are_replaced(monkeypatch):
         list(engine_of("ray").results_of(slow, [0]))
 
 
+def test_a_cluster_without_a_token_after_a_ray_with_one(cluster, monkeypatch):
+    with monkeypatch.context() as own:
+        own.delenv("RAY_AUTH_MODE")
+        assert len(list(engine_of("ray").results_of(Loading(), range(3)))) == 3
+    assert len(list(engine_of(f"ray:{cluster.address}").results_of(Loading(), range(3)))) == 3
+
+
 def test_an_address_without_a_cluster(cluster):
     with pytest.raises(DiscsumError, match=r"^engine ray: expected Ray at 127.0.0.2:9, got ConnectionRefusedError: "):
         next(engine_of("ray:127.0.0.2:9").results_of(Loading(), [0]))
