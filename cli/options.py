@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -72,8 +71,6 @@ MaxDocumentBytes = Annotated[
     int,
     typer.Option(
         min=1,
-        # Python reads no more bytes at once, and csv takes no larger limit.
-        callback=lambda size: min(size, sys.maxsize - 1),
         help="Largest size in bytes of a file, or of a line or field of a table; a larger document fails. "
         "Default: 64 MiB.",
         show_default=False,

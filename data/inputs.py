@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from discsum.batches import map_ahead
-from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, UNITS
+from discsum.constants import AUTO, DECLARED, LARGEST, MAX_DOCUMENT_BYTES, UNITS
 from discsum.data.encodings import CONVERT, NAME_IT, spelled
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.made_folder import documents_in
+from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
-from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows, row_id, stem_of
+from discsum.data.tables import (
+    SAME_COLUMNS,
+    TABLES,
+    count_rows,
+    find_column,
+    read_rows,
+    row_id,
+    stem_of,
+    warn_of_other_columns,
+)
 from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError, NoAnswerError, message_of
 from discsum.files import read_at_most, read_up_to
 from discsum.format_registry import suffixes
@@ -74,10 +83,10 @@ class ReadOptions:
         max_document_bytes: int = MAX_DOCUMENT_BYTES,
     ) -> ReadOptions:
         """Return the options for arguments of `read_inputs`."""
-        given = encoding or DECLARED
+        given, largest = encoding or DECLARED, min(max_document_bytes, LARGEST)
         if encoding:
-            return cls(given, text_column, roots, input, max_document_bytes)
-        return cls(given, text_column, roots, input, max_document_bytes, CONVERT, "rename the one with the text")
+            return cls(given, text_column, roots, input, largest)
+        return cls(given, text_column, roots, input, largest, CONVERT, "rename the one with the text")
 
     @property
     def encoding(self) -> str:
@@ -89,6 +98,10 @@ class ReadOptions:
     def columns(self) -> tuple[str, ...]:
         """Columns that may hold the text."""
         return (self.text_column,) if self.text_column else TEXT_COLUMNS
+
+    def keeps_trees(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row holds a parsed document; it is read as such, whatever columns are beside it."""
+        return self.text_column is None and row.keys() >= PARSED
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
         """Return the columns of a table that `item_of` reads.
@@ -215,7 +228,9 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
     found = documents_in(path, kinds, told=told)
     if not found and not isinstance(path, Path) and not is_pattern(path) and not path.is_dir():
         raise InputError(f"{path}: no such file or folder, or its store or server does not answer")
-    if not found:
+    if not found and is_empty(path):
+        warn(f"{path}: {NO_DOCUMENTS}", InputWarning, stacklevel=2)
+    elif not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
 
@@ -240,12 +255,12 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
             for document in read_trees(path, options.given, options.roots, options.largest):
                 yield Item(document.id, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
-            number = 0
+            number, checked = 0, False
             rows = read_rows(path, options.encoding, options.convert, options.largest, options.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
-                if isinstance(row, dict) and suffix in SAME_COLUMNS and number == 1:
-                    # A table without the column fails once, not row by row.
-                    find_column(row, options.columns, options.rename)
+                if isinstance(row, dict) and not checked:
+                    _check_columns(row, path, options)
+                    checked = True
                 yield item_of(row, source, path, str(number), options)
             if not number:
                 warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
@@ -256,6 +271,14 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
         raise
     except (DiscsumError, OSError) as error:
         yield Failure(str(path), message_of(error))
+
+
+def _check_columns(row: dict[str, Any], path: Location, options: ReadOptions) -> None:
+    """Check the first row of a table: without the column of texts the table fails once, not row by row."""
+    if path.suffix.lower() in SAME_COLUMNS:
+        find_column(row, options.columns, options.rename)
+    if not options.keeps_trees(row):
+        warn_of_other_columns(row, options.columns, options.rename, path)
 
 
 def _standard_input(largest: int) -> bytes:
@@ -297,7 +320,8 @@ def item_of(
     if isinstance(row, Failure):
         return row
     try:
-        column = find_column(row, options.columns, options.rename)
+        parsed = options.keeps_trees(row)
+        column = "text" if parsed else find_column(row, options.columns, options.rename)
     except InputError as error:
         return Failure(source, str(error))
     if not isinstance(row[column], str):
@@ -306,7 +330,7 @@ def item_of(
         return Failure(source, f"expected a text of at most {options.largest:,} bytes, got more; {RAISE}")
     name, text, document = row.get("id"), row[column], None
     try:
-        if options.text_column is None and row.keys() >= PARSED:
+        if parsed:
             from discsum.document import Document
 
             document = Document.from_json(row | {"id": "" if name is None else str(name)}, source)

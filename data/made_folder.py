@@ -14,6 +14,8 @@ from discsum.data.shard_names import is_part
 from discsum.data.storage import Location, Stored, is_pattern, sizes_in, stored
 from discsum.errors import InputError, InputWarning
 
+NO_DOCUMENTS = "expected a folder with documents, got that of a run without any"
+
 
 def has_parts(folder: Location) -> bool:
     """Return whether `discsum parse --shards` or `extract --shards` writes, or wrote, parts into a folder."""
@@ -38,6 +40,11 @@ def shard_files(folder: Location) -> list[Location] | None:
     if missing:
         raise InputError(f"{folder / missing[0]}: expected this file, which {MANIFEST} lists, found no such file")
     return [folder / name for name in files]
+
+
+def is_empty(folder: Location) -> bool:
+    """Return whether a folder is of a finished run that had no documents."""
+    return not is_pattern(folder) and shard_files(folder) == []
 
 
 def _may_be_made(folder: Location) -> bool:

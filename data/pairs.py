@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.batches import map_ahead
-from discsum.constants import HUB, MAX_DOCUMENT_BYTES
+from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
@@ -20,7 +20,7 @@ from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, read_rows, row_id
+from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, read_rows, row_id, warn_of_other_columns
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -74,6 +74,7 @@ class PairSource:
 
     def __post_init__(self) -> None:
         """Check that text and summary are not the same column."""
+        object.__setattr__(self, "max_document_bytes", min(self.max_document_bytes, LARGEST))
         if self.text_column is not None and self.text_column == self.summary_column:
             names = " and ".join(self.options)
             raise InputError(f"{names}: expected different columns, got {self.text_column} for both")
@@ -155,13 +156,13 @@ class PairSource:
         if isinstance(row, Failure):
             return row
         try:
+            # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
+            parsed = self.text_column is None and row.keys() >= PARSED
             columns = self.columns(row)
             text, references = (row[column] for column in columns)
             if isinstance(text, str) and is_larger(text, self.max_document_bytes):
                 raise InputError(f"expected a text of at most {self.max_document_bytes:,} bytes, got more; {RAISE}")
             id = str(row["id"]) if row.get("id") not in (None, "") else id
-            # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
-            parsed = self.text_column is None and row.keys() >= PARSED
             document = Document.from_json(row | {"id": id}) if parsed else None
             return Pair(id, _text(text), _references(references, columns[1] in WHOLE), document, source)
         except InputError as error:
@@ -171,18 +172,24 @@ class PairSource:
         """Return the pair of a row of a table that workers read, or a `Failure`."""
         return self.pair(row.source, row_id(table, row.label), row.content)
 
-    def columns(self, row: dict[str, Any]) -> list[str]:
+    def columns(self, row: Mapping[str, Any]) -> list[str]:
         """Return the columns of text and summary.
 
         Raises:
             InputError: The row lacks one of them; the message lists the columns it has.
         """
-        texts = (self.text_column,) if self.text_column else TEXT_COLUMNS
+        return [find_column(row, choices, remedy) for choices, remedy in self._choices(row)]
+
+    def warn_of_other_columns(self, row: Mapping[str, Any], table: str) -> None:
+        """Warn if a table has several columns of texts or of summaries."""
+        for choices, remedy in self._choices(row):
+            warn_of_other_columns(row, choices, remedy, table)
+
+    def _choices(self, row: Mapping[str, Any]) -> list[tuple[Sequence[str], str]]:
+        """Return the columns that may hold the text, and those that may hold the summary, each with advice."""
+        texts = (self.text_column,) if self.text_column else ("text",) if row.keys() >= PARSED else TEXT_COLUMNS
         summaries = (self.summary_column,) if self.summary_column else SUMMARY_COLUMNS
-        return [
-            find_column(row, choices, f"use {option}")
-            for choices, option in zip((texts, summaries), self.options, strict=True)
-        ]
+        return [(choices, f"use {option}") for choices, option in zip((texts, summaries), self.options, strict=True)]
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
         """Return the columns of a table that `pair` reads; raises the errors of `columns`."""
@@ -249,16 +256,18 @@ class Pairs:
         """
         # `islice` takes no larger numbers.
         first, last = min(self.first, sys.maxsize), None if self.last is None else min(self.last, sys.maxsize)
-        table = None
+        checked = None
         for source, id, row in islice(self.source.rows(), first, last):
-            before, table = table, source.rpartition(":")[0]
-            same = before is not None and (table == before or not table.lower().endswith(SAME_COLUMNS))
-            if isinstance(row, dict) and not same:
-                # A table without the columns fails once, not row by row.
-                try:
-                    self.source.columns(row)
-                except InputError as error:
-                    raise InputError(f"{source}: {error}") from error
+            table = source.rpartition(":")[0]
+            if isinstance(row, dict) and table != checked:
+                if checked is None or table.lower().endswith(SAME_COLUMNS):
+                    # A table without the columns fails once, not row by row.
+                    try:
+                        self.source.columns(row)
+                    except InputError as error:
+                        raise InputError(f"{source}: {error}") from error
+                self.source.warn_of_other_columns(row, table)
+                checked = table
             yield self.source.pair(source, id, row)
 
     def tables(self, unit: str = DOCUMENTS) -> DividedTables[Pair] | None:

@@ -11,6 +11,9 @@ from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.extras import needs
 
+# Errors of values that Python cannot hold; KeyError is that of an unknown time zone.
+UNREADABLE = (ValueError, OverflowError, KeyError)
+
 # Returns the names of the columns that are needed, given the names of all columns of a table.
 Columns = Callable[[Iterable[str]], Sequence[str]]
 # Rows of a Parquet file held in memory, and bytes of each of its columns read at once.
@@ -78,11 +81,11 @@ def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str
 def rows_in(batch: Any) -> list[dict[str, Any] | Failure]:
     """Return the rows of a `pyarrow.RecordBatch`; one with a value that Python cannot hold is a `Failure`.
 
-    For example bytes that are not UTF-8 in a text column, or times after the year 9999.
+    For example bytes that are not UTF-8 in a text column, or times after the year 9999 or in an unknown time zone.
     """
     try:
         return batch.to_pylist()  # type: ignore[no-any-return]
-    except (ValueError, OverflowError):
+    except UNREADABLE:
         return [_row_in(batch.slice(number, 1)) for number in range(len(batch))]
 
 
@@ -91,7 +94,7 @@ def _row_in(batch: Any) -> dict[str, Any] | Failure:
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             (row[name],) = column.to_pylist()
-        except (ValueError, OverflowError) as error:
+        except UNREADABLE as error:
             return Failure(name, f"expected a readable {column.type} value in column {name}: {_line(error)}")
     return row
 

@@ -35,7 +35,7 @@ class ShardTask(Generic[Entry]):
 
     @property
     def digest(self) -> str:
-        """A digest of the documents: of their ids and texts, or of the slices of tables that a worker will read."""
+        """A digest of the documents, or of the slices of tables that a worker will read."""
         if isinstance(self.entries, SlicedDocuments):
             keys = (bound for part in self.entries.slices for bound in key_of(part))
         else:
@@ -53,8 +53,13 @@ class ShardTask(Generic[Entry]):
 
 
 def _key(entry: Any) -> tuple[str, ...]:
-    # Not the whole source, because the same folder can be named in several ways.
-    return (PurePath(entry.source).name,) if isinstance(entry, Failure) else (entry.id, entry.text)
+    """Return all that the shard depends on of a document: id, text, tree, and the references of a pair."""
+    if isinstance(entry, Failure):
+        # Not the whole source, because the same folder can be named in several ways.
+        return (PurePath(entry.source).name,)
+    document = entry.document
+    parsed = () if document is None else (str(document.edus), str(document.tree and document.tree.nodes))
+    return (entry.id, entry.text, *parsed, *getattr(entry, "references", ()))
 
 
 @dataclass(frozen=True)

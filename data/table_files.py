@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from discsum.data.made_folder import documents_in
+from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty
 from discsum.data.storage import Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
@@ -34,6 +34,8 @@ def table_files(name: str) -> list[Stored]:
             raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
     found = documents_in(path, TABLES, told=True)
     if not found:
+        if is_empty(path):
+            raise InputError(f"{path}: {NO_DOCUMENTS}")
         raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
     return found
 

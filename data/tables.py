@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from discsum.data.parquet_files import Columns, parquet_batches, parquet_file, r
 from discsum.data.separated_rows import separated_rows
 from discsum.data.storage import Location
 from discsum.data.text_lines import bounded, decoded
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError, InputError, InputWarning
 from discsum.extras import needs
 from discsum.files import read_up_to
 from discsum.json_objects import json_type
@@ -42,6 +43,14 @@ def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> 
             return name
     found = ", ".join(str(name) for name in row if name is not None) or "none"
     raise InputError(f"expected a column {' or '.join(choices)}, got the columns {found}; {remedy}")
+
+
+def warn_of_other_columns(row: Mapping[str, Any], choices: Sequence[str], remedy: str, path: Location | str) -> None:
+    """Warn if a table has several of the columns of which only the first is read."""
+    found = [name for name in choices if name in row]
+    if len(found) > 1:
+        message = f"got the columns {' and '.join(found)}; {found[0]} is read; {remedy}"
+        warnings.warn(f"{path}: {message}", InputWarning, stacklevel=2)
 
 
 def read_rows(
@@ -111,11 +120,12 @@ def kind_of(path: Location) -> str:
 
 
 def stem_of(path: Location, packed: str = "") -> str:
-    """Return a file's name without `packed` and its ending, for an id.
+    """Return a file's name without `packed`, in any case, and without its ending, for an id.
 
     Bytes that are not UTF-8 are escaped, because they cannot be written as JSON or Parquet.
     """
-    return Path(path.name.removesuffix(packed)).stem.encode("utf-8", "backslashreplace").decode()
+    name = path.name[: -len(packed)] if packed and path.name.lower().endswith(packed) else path.name
+    return Path(name).stem.encode("utf-8", "backslashreplace").decode()
 
 
 def row_id(path: Location, label: str) -> str:

@@ -6,7 +6,7 @@ Rules on lines, their length, white space and punctuation decide, not a model: w
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +18,8 @@ __all__ = ["BODY", "BYLINE", "CODE", "HEADING", "KINDS", "LABEL", "LIST", "Layou
 
 # Lines with a speaker label from which a text counts as a conversation.
 TURNS = 3
+# Words that make content.
+CONTENT = 2
 
 
 class Layout:
@@ -34,6 +36,8 @@ class Layout:
             # What is said is no heading, even if it is a question or lacks a full stop.
             self.lines = [replace(line, kind=BODY) if _is_said(line) else line for line in self.lines]
         self._starts = [line.start for line in self.lines]
+        # By line, the offsets at which its words begin; found when needed.
+        self._words: dict[int, list[int]] = {}
 
     def openings(self) -> list[int]:
         """Return the offsets that open a unit: of lines, and in a conversation of turns, after their labels."""
@@ -78,8 +82,20 @@ class Layout:
 
     def _is_within(self, start: int, end: int, line: Line) -> bool:
         """Return whether a word is a sentence between others of its line: "Guilty." but no agency at their end."""
-        unit, around = self.text[start:end], (self.text[line.content : start], self.text[end : line.end])
-        return ends_sentence(unit) and not unit.isupper() and all(map(has_content, around))
+        unit = self.text[start:end]
+        if unit.isupper() or not ends_sentence(unit):
+            return False
+        words = self._words_of(line)
+        before = bisect_left(words, start) - bisect_left(words, line.content)
+        after = len(words) - bisect_left(words, end)
+        return min(before, after) >= CONTENT
+
+    def _words_of(self, line: Line) -> list[int]:
+        """Return the offsets at which the words of a line begin, without those of links."""
+        if line.start not in self._words:
+            unlinked = LINK.sub(lambda link: " " * len(link[0]), self.text[line.start : line.end])
+            self._words[line.start] = [line.start + word.start() for word in WORD.finditer(unlinked)]
+        return self._words[line.start]
 
 
 def _is_said(line: Line) -> bool:
@@ -89,4 +105,4 @@ def _is_said(line: Line) -> bool:
 
 def has_content(text: str) -> bool:
     """Return whether a text has at least two words, not counting digits, punctuation and links."""
-    return len(WORD.findall(LINK.sub("", text))) > 1
+    return len(WORD.findall(LINK.sub("", text))) >= CONTENT

@@ -104,7 +104,7 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
 def read_card(folder: Path) -> str:
     """Return the model card of a folder, empty if there is none."""
     card = folder / CARD
-    return card.read_text(encoding="utf-8") if card.is_file() else ""
+    return card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
 
 
 def card_header(**fields: str | list[str]) -> str:

@@ -117,7 +117,8 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:g}"
+        # All digits, so that different values differ.
+        return repr(float(value)).removesuffix(".0")
     if isinstance(value, list | tuple):
         return "+".join(map(_text, value))
     text = str(value)

@@ -46,6 +46,8 @@ def test_golden_texts():
     assert edus.short == f"u:edu|n:6|dep:yes|bt:yes|l:keep|v:{VERSION}"
     ratio = Policy(Budget(ratio=0.25)).signature
     assert str(ratio) == f"unit:sentence|ratio:0.25|layout:keep|version:{VERSION}"
+    assert str(Policy(Budget(ratio=0.1234567)).signature).startswith("unit:sentence|ratio:0.1234567|")
+    assert str(Signature.of(a=3.0, b=1e-5, c=1e6)) == f"a:3|b:1e-05|c:1000000|version:{VERSION}"
     whole = (signature() + ratio).with_(bs=10_000, ci=0.95)
     assert str(whole).startswith("metrics:rouge1+rouge2+rougeLsum|measure:f|stem:porter|split:newline|refs:max|scorer:")
     assert str(whole).endswith(f"|unit:sentence|ratio:0.25|layout:keep|bs:10000|ci:0.95|version:{VERSION}")

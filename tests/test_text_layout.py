@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discsum.document import Document
-from discsum.layout import BODY, KINDS, Layout, has_content
+from discsum.layout import BODY, KINDS, LABEL, Layout, has_content
 from discsum.parsers.parser import Parser
 from discsum.persistence import shipped
 
@@ -166,6 +166,16 @@ def test_time_does_not_double_with_each_author_or_image():
 def test_long_lines_are_no_bylines_and_take_no_time(line):
     # Patterns of quadratic time would take hours.
     assert Layout(line).lines[0].kind != "byline"
+
+
+def test_short_sentences_of_one_line_take_linear_time():
+    part = "The old mill closed. Yes. "
+    spans = [
+        (start + own, start + own + size) for start in range(0, 26 * 20_000, 26) for own, size in ((0, 20), (21, 4))
+    ]
+    kinds = Layout(part * 20_000).kinds(spans)
+    # Only the last "Yes." is not between two sentences.
+    assert (kinds[:-1], kinds[-1]) == ((BODY,) * 39_999, LABEL)
 
 
 def test_sentences_without_spaces_are_prose():

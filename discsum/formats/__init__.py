@@ -27,20 +27,23 @@ if TYPE_CHECKING:
 register = FORMATS.register
 
 
-def read_tree(path: str | Path, encoding: str = DECLARED, roots: str = "join") -> Document:
+def read_tree(
+    path: str | Path, encoding: str = DECLARED, roots: str = "join", largest: int = MAX_DOCUMENT_BYTES
+) -> Document:
     """Return the document of a tree file; the suffix gives the format, the file's stem the document's id.
 
     Args:
         path: The file.
         encoding: Its encoding; by default what an XML file declares, UTF-8 otherwise.
         roots: How to read a file with several roots; see `load`.
+        largest: Largest size of the file in bytes.
 
     Raises:
-        InputError: An unknown suffix, or a file that cannot be opened.
+        InputError: An unknown suffix, a larger file, or a file that cannot be opened.
         FormatError: A file in another encoding, not of its format, or with several documents.
     """
     path = Path(path)
-    content, name = _read(path, encoding)
+    content, name = _read(path, encoding, largest)
     return load(content, name, source=str(path), roots=roots).with_id(path.stem)
 
 
@@ -49,7 +52,7 @@ def read_trees(
 ) -> list[Document]:
     """Return the documents of a tree file; several ones, as in dis, are named `stem-1`, `stem-2`, ...
 
-    `largest` is the largest size of the file in bytes. Otherwise as `read_tree`.
+    The arguments are those of `read_tree`.
     """
     path = Path(path)
     content, name = _read(path, encoding, largest)
@@ -59,7 +62,7 @@ def read_trees(
     return [document.with_id(f"{path.stem}-{number}") for number, document in enumerate(found, start=1)]
 
 
-def _read(path: Path, encoding: str, largest: int = MAX_DOCUMENT_BYTES) -> tuple[str | bytes, str]:
+def _read(path: Path, encoding: str, largest: int) -> tuple[str | bytes, str]:
     """Return the content of a file, decoded if an encoding is named, and its format."""
     names = suffixes()
     name = names.get(path.suffix.lower())
@@ -69,7 +72,7 @@ def _read(path: Path, encoding: str, largest: int = MAX_DOCUMENT_BYTES) -> tuple
             "suffix of its format"
         )
     try:
-        content = read_at_most(path, largest)
+        content = read_at_most(path, largest, "; raise largest (--max-document-bytes)")
     except OSError as error:
         raise InputError(f"{path}: expected a file to read, got: {error.strerror}") from error
     return (content if encoding == DECLARED else decode_tree(content, encoding, str(path))), name

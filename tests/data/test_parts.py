@@ -1,6 +1,7 @@
 """Datasets made in parts by independent runs."""
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -11,13 +12,16 @@ from waiting_runs import run_together
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.claims import begin, part_lock_name
 from discsum.data.locks import folder_lock, part_lock
-from discsum.data.pairs import PairSource
+from discsum.data.pairs import Pair, PairSource
 from discsum.data.parts import Part
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
+from discsum.data.rows import open_rows
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import finish, make_all, make_part
+from discsum.document import Document
 from discsum.errors import InputError
+from discsum.tree import Node, RSTTree
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +89,26 @@ def test_the_largest_document_is_part_of_the_identity(tmp_path):
     usual, small = PairSource(str(table)), PairSource(str(table), max_document_bytes=300)
     assert usual.identity() == PairSource(str(table), max_document_bytes=MAX_DOCUMENT_BYTES).identity()
     assert small.identity() == usual.identity() | {"max_document_bytes": 300}
+
+
+def test_shards_with_other_references_or_trees_are_made_again(parser_folder, tmp_path):
+    def pairs(reference, split):
+        for number in range(2):
+            tree = RSTTree(3, [Node(0, 2, split, "NS", "joint"), Node(1 - split, 2 - split, 1 - split, "NS", "joint")])
+            document = Document.from_edu_texts(["It rained,", "so we left", "by bus."], tree, str(number))
+            yield Pair(str(number), document.text, (reference,), document)
+
+    def job(*arguments):
+        recipe = PreprocessRecipe(str(parser_folder), shard=1)
+        return preprocess_job([*pairs(*arguments)], {"name": "list"}, tmp_path / "set", recipe)
+
+    for first, second in ((("We left.", 0), ("It rained.", 0)), (("It rained.", 1), ("It rained.", 0))):
+        make_part(job(*first), Part(1, 2), RunOptions(warn=[].append))
+        make_all(job(*second), RunOptions(warn=(told := []).append))
+        assert len(told) == 1
+        found = [*open_rows(tmp_path / "set")]
+        assert [(row["references"], row["nodes"][0]["split"]) for row in found] == [([second[0]], 0)] * 2
+        shutil.rmtree(tmp_path / "set")
 
 
 def test_what_is_missing_or_damaged_is_named(dataset, tmp_path):

@@ -23,7 +23,7 @@ from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all, make_part
 from discsum.data.tables import read_rows
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.files import replacing
 from discsum.formats.json import dumps
 
@@ -53,6 +53,16 @@ def test_a_folder_of_parts_is_no_dataset(parsed_folder):
         InputError, match=r"expected a dataset folder made by discsum preprocess, got one made by discsum parse$"
     ):
         Manifest.read(parsed_folder)
+
+
+def test_a_run_without_documents_is_an_input_without_documents(parse_job_of, tmp_path):
+    (tmp_path / "none.jsonl").write_text("")
+    with pytest.warns(InputWarning, match="expected a table with documents, got none"):
+        make_all(parse_job_of(tmp_path / "set", tmp_path / "none.jsonl"), RunOptions())
+    with pytest.warns(InputWarning, match=r"set: expected a folder with documents, got that of a run without any$"):
+        assert list(read_inputs([str(tmp_path / "set")])) == []
+    with pytest.raises(InputError, match=r"set: expected a folder with documents, got that of a run without any$"):
+        PairSource(str(tmp_path / "set")).identity()
 
 
 def test_an_unfinished_folder_or_one_that_lacks_a_part_is_no_input(parse_job_of, tmp_path):

@@ -16,9 +16,12 @@ import pytest
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item, count_inputs, read_inputs
+from discsum.data.pairs import PairSource
 from discsum.data.tables import read_rows
 from discsum.data.tasks import shards_of
+from discsum.document import Document, Span
 from discsum.errors import InputError, InputWarning
+from discsum.tree import RSTTree
 
 
 def rows(path):
@@ -69,8 +72,40 @@ def test_names_of_rows(tmp_path):
 def test_the_article_is_the_text_where_there_are_both(tmp_path):
     path = tmp_path / "news.csv"
     path.write_text("text,article\nshort,long\n")
-    assert [item.text for item in read_inputs([str(path)])] == ["long"]
+    with pytest.warns(InputWarning, match=r"news.csv: got the columns article and text; article is read; name one "):
+        assert [item.text for item in read_inputs([str(path)], encoding="utf-8")] == ["long"]
     assert [item.text for item in read_inputs([str(path)], text_column="text")] == ["short"]
+
+
+def test_a_parsed_document_is_its_text_whatever_is_beside_it(tmp_path):
+    document = Document.from_spans("Rain fell.", [Span(0, 10)], [Span(0, 10)], RSTTree(1))
+    path = tmp_path / "news.jsonl"
+    path.write_text(json.dumps(document.to_json() | {"article": "Snow fell.", "summary": "It rained."}))
+    (item,) = read_inputs([str(path)])
+    (pair,) = PairSource(str(path)).pairs()
+    assert item.text == item.document.text == pair.text == pair.document.text == "Rain fell."
+
+
+def test_columns_are_checked_at_the_first_row_that_can_be_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("body,summary\na,b,c\nRain.,It rained.\nSnow.,It snowed.\n")
+    first, second = read_inputs([str(path)])
+    assert (first.source, second.source) == (f"{path}:2", str(path))
+    pairs = iter(PairSource(str(path)).pairs())
+    assert isinstance(next(pairs), Failure)
+    with pytest.raises(InputError, match=r"rows.csv:3: expected a column article or text"):
+        next(pairs)
+
+
+def test_endings_in_capitals_are_no_part_of_ids(tmp_path):
+    (tmp_path / "NEWS.JSONL.GZ").write_bytes(gzip.compress(b'{"text": "Rain."}'))
+    assert [item.id for item in read_inputs([str(tmp_path / "NEWS.JSONL.GZ")])] == ["NEWS-1"]
+
+
+def test_no_size_is_too_large(tmp_path):
+    for name in ("a.csv", "b.jsonl", "c.txt"):
+        (tmp_path / name).write_text('{"text": "Rain."}' if name == "b.jsonl" else "text\nRain.\n")
+    assert len(list(read_inputs([str(tmp_path)], max_document_bytes=10**30))) == 3
 
 
 def test_lines_in_cells_and_in_json(tmp_path):
@@ -249,6 +284,10 @@ def test_values_of_parquet_that_python_cannot_hold_fail_alone(tmp_path):
     times = pyarrow.array([0, 0, 0, 10**13], pyarrow.timestamp("s"))
     # Columns that are not needed are not read, so their values cannot fail.
     columns = {"text": texts, "id": times, "time": times}
+    nowhere = pyarrow.array([0], pyarrow.timestamp("s", "Sea/Nowhere"))
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["good"], "id": nowhere}), tmp_path / "zone.parquet")
+    (failure,) = read_inputs([str(tmp_path / "zone.parquet")])
+    assert str(failure).startswith(f"{tmp_path / 'zone.parquet'}:1: expected a readable timestamp[ms, tz=Sea/Nowhere] ")
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet")
     found = list(read_inputs([str(tmp_path / "rows.parquet")]))
     assert [item.text for item in found if isinstance(item, Item)] == ["good", "fine"]

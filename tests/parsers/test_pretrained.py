@@ -51,6 +51,9 @@ def test_a_copy_keeps_the_card(parser_folder, tmp_path):
     assert (tmp_path / "copy" / "README.md").read_text() == (parser_folder / "README.md").read_text() != ""
     Parser.from_pretrained(parser_folder).save_pretrained(tmp_path / "other", card="# Mine\n")
     assert (tmp_path / "other" / "README.md").read_text() == "# Mine\n"
+    # A card that is not UTF-8 does not keep the parser from being loaded.
+    (tmp_path / "other" / "README.md").write_bytes(b"# caf\xe9\n")
+    assert Parser.from_pretrained(tmp_path / "other").card == "# caf\ufffd\n"
 
 
 def test_parsers_of_before_have_no_cohesion(tmp_path):
