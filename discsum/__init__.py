@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 __version__ = "0.1.0"
 
+# The modules that programs use; also imported on first use.
+_MODULES = {
+    "abstractive",
+    "baselines",
+    "data",
+    "encoder",
+    "errors",
+    "formats",
+    "metrics",
+    "oracles",
+    "parsers",
+    "priors",
+}
 # Imported on first use, so that `import discsum` and the command line start fast.
 _HOMES = {
     "Document": "discsum.document",
@@ -137,7 +150,9 @@ def _read(texts: Iterable[_T], input: str) -> Iterator[_T]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
+    """Import a public name or module on first use."""
+    if name in _MODULES:
+        return import_module(f"discsum.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'discsum' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
@@ -145,4 +160,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return all public names, for completion; those that are imported on first use too."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

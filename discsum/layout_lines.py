@@ -11,6 +11,7 @@ from discsum.layout_patterns import (
     BYLINE_LINE,
     CALL,
     CODE_LINE,
+    CUE,
     FENCE,
     FURNITURE,
     HEADER,
@@ -119,7 +120,7 @@ def _is_code(line: str) -> bool:
 
 def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | None) -> str:
     line = row.text
-    if TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
+    if row.table or TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
         return CODE
     if RULE.fullmatch(line) or not WORD.search(LINK.sub("", line)):
         return LABEL
@@ -131,6 +132,8 @@ def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | 
         return LABEL
     if speaker and speaker.end() == len(line) and not BULLET.match(row.following):
         return LABEL
+    if CUE.match(row.before):
+        return BODY
     if _is_heading(row, bullet):
         return HEADING
     return _fragment(row, bullet) if row.meant and row.broken else BODY

@@ -14,6 +14,12 @@ LINE = re.compile(rf"[^{LINE_ENDS}]+")
 FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
 NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
 BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{NUMBER})(?=\s|$)")
+# A word that a line break divides: its last letter, the hyphen, and the first letter of the next line.
+HYPHENATED = re.compile(r"[^\W\d_][-\u00ad\u2010][^\W\d_A-Z]")
+# The time of a subtitle.
+CUE = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->")
+# A cell of a table whose columns are aligned by spaces.
+CELL = re.compile(r"\S+(?: \S+)*")
 MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
 UNDERLINE = re.compile(r"={3,}|-{3,}|~{4,}")
 RULE = re.compile(r"([-=*_~])\1{2,}+(?:.*\1{3})?")
@@ -56,7 +62,8 @@ FURNITURE = re.compile(
     r"(?:\d+ \w+ )?(?:(?:Read more|Read also|See also|Share (?:this|on)|View (?:all )?comments|Back to top|Follow us|"
     r"Sign up (?:for|to|here|now|today)|Subscribe (?:to|for|here|now|today)|Click here|Skip to|Scroll down)\b|"
     r"(?:Sign up|Subscribe|Advertisement|Related(?: (?:articles?|content|links|posts|reading|stories|topics))?)\W*$|"
-    r"Related:)|\w+ has (?:joined|left) the \w+"
+    r"Related:)|\w+ has (?:joined|left) the \w+|(?:Copyright\s+(?:(?:©|\([Cc]\))\s*)?|©\s*|\([Cc]\)\s*)\d{4}\b|"
+    r"All [Rr]ights [Rr]eserved\b"
 )
 REFERENCES = re.compile(
     r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)\W*"
@@ -81,6 +88,9 @@ BYLINE_LINE = re.compile(
             rf"[A-Z][A-Z .,’'-]+(?:,? {DATE})?(?: ?\([A-Z][\w ]+\))?(?:,? {DATE})?\s*[-–—]+",
             r"\([A-Z][A-Za-z ]+\)\s*[-–—]*",
             r"\((?:Reporting|Writing|Editing|Additional reporting|Photo)\b[^)]*\)\.?",
+            # Reporting by Jane Doe; Editing by John Roe
+            r"(?:Reporting|Writing|Editing|Additional reporting) by "
+            rf"(?:(?:[Ww]riting|[Ee]diting|[Aa]dditional reporting) by |[{CAPITALS}][\w.'’-]*+[\s,;]*+|and |in )++",
         )
     )
 )

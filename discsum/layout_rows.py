@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from discsum.layout_patterns import BULLET, CONNECTING, DANGLING, LINE, SPEAKER
+from discsum.layout_patterns import BULLET, CELL, CONNECTING, CUE, DANGLING, HYPHENATED, LINE, SPEAKER
 from discsum.writing import BLANK_LINE, ends_sentence
 
 # Characters of the longest line, at most, of a text in narrow columns.
 NARROW = 60
+# Spaces between the cells of a table, and the least number of cells, but the first, that are aligned in its rows.
+WIDE_SPACE, ALIGNED = "  ", 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Row:
         broken: Whether the line break after it is intended.
         before: The text of the line before.
         following: The text of the next line.
+        table: Whether it is a row of a table whose columns are aligned by spaces.
     """
 
     start: int
@@ -38,6 +42,7 @@ class Row:
     broken: bool
     before: str
     following: str
+    table: bool
 
 
 def rows_of(text: str) -> list[Row]:
@@ -50,8 +55,9 @@ def rows_of(text: str) -> list[Row]:
         not place or BLANK_LINE.search(text, found[place - 1].end() - 1, found[place].end()) is not None
         for place in range(len(found))
     ]
+    tables = _table_rows([match[0].rstrip() for match in found])
     # Whether the break before each line, and the one after the last, wraps a paragraph.
-    wraps = [*_wraps(texts, blanks, width), False]
+    wraps = [*_wraps(texts, blanks, width, _apart(texts) | tables), False]
     rows: list[Row] = []
     for place, (match, line) in enumerate(zip(found, texts, strict=True)):
         indent = len(match[0]) - len(match[0].lstrip())
@@ -61,7 +67,8 @@ def rows_of(text: str) -> list[Row]:
         meant = blank or ends_line(before) or not wraps[place]
         broken = last or not wraps[place + 1]
         columns = len(match[0][:indent].expandtabs(4))
-        rows.append(Row(match.start() + indent, line, columns, blank, meant, last, broken, before, following))
+        start, table = match.start() + indent, place in tables
+        rows.append(Row(start, line, columns, blank, meant, last, broken, before, following, table))
     return rows
 
 
@@ -70,17 +77,54 @@ def ends_line(line: str) -> bool:
     return ends_sentence(line, also=":;")
 
 
-def _wraps(texts: Sequence[str], blanks: Sequence[bool], width: int) -> list[bool]:
+def _wraps(texts: Sequence[str], blanks: Sequence[bool], width: int, apart: Collection[int]) -> list[bool]:
     """Return for each line whether the break before it wraps a paragraph; `width` is that of the longest line.
 
-    The line before has no room for the first word; or, in a text of narrow lines, which are seldom full, the sentence
-    goes on.
+    The line before has no room for the first word, or ends inside a word; or, in a text of narrow lines, which are
+    seldom full, the sentence goes on. The breaks before the lines of `apart` wrap none.
     """
     narrow = _narrow_prose(texts, blanks) if width <= NARROW else frozenset()
     return [False] * bool(texts) + [
-        len(before) + 1 + len(line.split()[0]) >= width or (place in narrow and _goes_on(before, line))
+        HYPHENATED.fullmatch(f"{before[-2:]}{line[:1]}") is not None
+        or (
+            place not in apart
+            and (len(before) + 1 + len(line.split()[0]) >= width or (place in narrow and _goes_on(before, line)))
+        )
         for place, (before, line) in enumerate(pairwise(texts), start=1)
     ]
+
+
+def _apart(texts: Sequence[str]) -> frozenset[int]:
+    """Return the lines that begin a list item like one beside them, the times of subtitles, and what follows these."""
+    markers = [_marker(line) for line in texts]
+    found = set[int]()
+    for place, (marker, following) in enumerate(pairwise(markers)):
+        if marker and marker == following:
+            found |= {place, place + 1}
+    cues = {place for place, line in enumerate(texts) if CUE.match(line)}
+    return frozenset(found | cues | {place + 1 for place in cues})
+
+
+def _table_rows(lines: Sequence[str]) -> frozenset[int]:
+    """Return the lines whose cells, but the first, begin or end where cells of a line beside them do.
+
+    Lines that end as a sentence does are not among them.
+    """
+    cells = [[*CELL.finditer(line)] if WIDE_SPACE in line and not ends_sentence(line) else [] for line in lines]
+    rows = set[int]()
+    for place, (above, below) in enumerate(pairwise(cells)):
+        starts, ends = ({side(cell) for cell in above[1:]} for side in (re.Match.start, re.Match.end))
+        # Justified text has wide spaces too, but only its last cells end in the same place.
+        aligned = sum(cell.start() in starts or (cell.end() in ends and cell[0][-1].isdecimal()) for cell in below[1:])
+        if aligned >= max(ALIGNED, min(len(above), len(below)) - 2):
+            rows |= {place, place + 1}
+    return frozenset(rows)
+
+
+def _marker(line: str) -> str:
+    """Return the kind of a line's bullet or number; empty if it has none."""
+    bullet = BULLET.match(line)
+    return "" if bullet is None else re.sub(r"\d+|\w+", lambda part: "1" if part[0].isdecimal() else "a", bullet[0])
 
 
 def _narrow_prose(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:

@@ -19,9 +19,12 @@ from discsum.dependency import same_unit_groups
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.format_registry import FORMATS
+from discsum.layout import Layout
 from discsum.writing import ends_sentence, full_stop, single_line
 
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
+# The letter or number of an item in a list: "(a) ", "ii) ".
+_MARKER = re.compile(r"\(?[a-z\d]{1,4}\)\s+")
 _LOOSE_END = " \t,;:–—-，、；：،؛"
 
 
@@ -121,8 +124,8 @@ class Summary:
         """
         if self.unit != "edu":
             return " ".join(self.lines)
-        runs = [self._words(run) for run in self._runs()]
-        return " ".join(_tidy(run) if self.tidy else run for run in runs)
+        runs = [(self._words(run), {unit.index for unit in run} <= self._labels) for run in self._runs()]
+        return " ".join(_tidy(words) if self.tidy and not is_label else words for words, is_label in runs)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -161,12 +164,17 @@ class Summary:
             }
         return data | ({"warnings": list(self.warnings)} if self.warnings else {})
 
+    @cached_property
+    def _labels(self) -> frozenset[int]:
+        """The units that are labels of turns: speakers and times."""
+        spans = [(span.start, span.end) for span in self.document.units(self.unit)]
+        return frozenset(Layout(self.document.text).labels(spans))
+
     def _runs(self) -> list[list[Selected]]:
         """Return the longest runs of selected EDUs that follow each other.
 
-        With `tidy`, a run stays within one sentence, unless the EDU before ends with a colon, as the label of a speaker
-        does. It has all parts of a clause that other EDUs of the sentence interrupt, with the selected EDUs between
-        them.
+        With `tidy`, a run stays within one sentence, unless the EDU before is a turn's label or ends with a colon. It
+        has all parts of a clause that other EDUs of the sentence interrupt, with the selected EDUs between them.
         """
         sentences, tree = self.document.edu_to_sentence, self.document.tree
         groups = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))
@@ -178,7 +186,7 @@ class Summary:
             # The run that the unit continues: the last one, or the one in which its clause begins in the same sentence.
             first, last = len(runs), runs[-1][-1] if runs else None
             if last is not None and last.index == unit.index - 1:
-                label = last.text.rstrip().endswith(":")
+                label = self.tidy and (last.index in self._labels or last.text.rstrip().endswith(":"))
                 if not self.tidy or label or sentences[last.index] == sentences[unit.index]:
                     first -= 1
             if self.tidy:
@@ -213,7 +221,8 @@ def _tidy(run: str) -> str:
     if not ends_sentence(body):
         body = body.rstrip(_LOOSE_END) or body
         body += full_stop(body)
+    marker = _MARKER.match(body)
     for index, character in enumerate(body):
-        if character.isalnum():
+        if index >= (marker.end() if marker else 0) and character.isalnum():
             return body[:index] + character.title() + body[index + 1 :] + closing
     return body + closing

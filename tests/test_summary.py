@@ -139,6 +139,13 @@ def test_the_label_of_a_speaker_stays_with_its_turn():
     assert summary.text == "Anna: so the wall broke. Tom: we should go."
 
 
+def test_tidy_changes_neither_labels_nor_the_letters_of_items():
+    document = document_of([["[00:00:03]"], ["ANNA:"], ["so the wall broke"], ["(c) not sublet the house;"]])
+    summary = Summary.from_indices(document, "edu", "test", [0] * 4, [0, 1, 2, 3], tidy=True)
+    assert summary.text == "[00:00:03] ANNA: so the wall broke. (c) Not sublet the house."
+    assert Summary.from_indices(document, "edu", "test", [0] * 4, [0], tidy=True).text == "[00:00:03]"
+
+
 def test_long_runs_of_spaces_take_no_time():
     document = document_of([["It rained." + " " * 50_000 + "Again."]])
     (line,) = Summary.from_indices(document, "sentence", "test", [0], [0]).lines

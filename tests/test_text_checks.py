@@ -55,6 +55,27 @@ def test_html_is_told_but_not_text_about_it():
     assert text_warnings("Write <b>bold</b> or <p> and </p>; if a < b and c > d then stop.") == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("{\\rtf1\\ansi The council met.}", "got what looks like RTF; save it as plain text first"),
+        (
+            "1\n00:00:01,000 --> 00:00:03,000\nWe left.\n\n2\n00:00:04,000 --> 00:00:06,000\nIt rained.",
+            "like subtitles; ",
+        ),
+        ("notes/may.txt", "got what looks like the name of a file; read the file first"),
+        ("The com-\nmittee met be-\ncause the dam had\nfailed in the val-\nley.", "got 3 lines that end in a hyphen, "),
+    ],
+)
+def test_what_is_no_plain_text_is_told(text, doubt):
+    (found,) = text_warnings(text)
+    assert doubt in found
+
+
+def test_a_compound_at_a_line_end_is_not_told():
+    assert text_warnings("The well-\nknown dam failed. See notes.txt, or 00:00:01,000 --> 00:00:03,000.") == ()
+
+
 @pytest.mark.parametrize("beginning", ['<?xml version="1.0"?>\n', "<rst>", "\ufeff \n\t<rst>"])
 def test_xml_is_told_but_not_text_about_it(beginning):
     tree = f'{beginning}<segment id="1" parent="2" relname="span">The council will rebuild the market.</segment>'

@@ -103,6 +103,15 @@ def test_labels_come_with_their_turns(segmented, name):
             "Sign up for news\nRelated articles\nAdvertisement\nIt rained on all three days in the mountains.",
             "label label label body",
         ),
+        ("The com-\nmittee met because the old\nwell-\nknown dam had failed.", "body " * 4),
+        ("- Milk (two litres)\n- Bread: one loaf\n- Tea\n", "list list label"),
+        (
+            "7\n00:00:01,000 --> 00:00:03,000\nWe wanted to leave\n\n8\n00:03.600 --> 00:06.200\nat noon",
+            "label label body " * 2,
+        ),
+        ("Region  Q1   Q2\nNorth   10    5\nSouth    7   12\n\nIt  sold  well.", "code code code body"),
+        ("Reporting by Ann Hill; Editing by Bob Low\n\nCopyright © 2021 Lake News Ltd.", "byline label"),
+        ("Copyright law changed in 2019.\n\n(c) 2023 The Lake Press.\n\nAll rights reserved.", "body label label"),
         ("My labor, and my leisure too,\nFor his civility.", "body body"),
         ("1. Heat the oven for half an hour\n2. Mix the flour with the eggs and milk", "body body"),
         (
