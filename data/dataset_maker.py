@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discsum.candidates import Candidates
 from discsum.data.failures import Failure
 from discsum.data.pairs import Pair
-from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, makers_without_encoder
+from discsum.data.preprocess_recipe import NOT_ENCODED, UNLABELLED, PreprocessRecipe, makers_without_encoder
 from discsum.data.records import Origin
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import SHARD
@@ -79,7 +79,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
 
     def write(self, path: Location, made: Sequence[Record], failures: Sequence[Failure], origin: Origin) -> None:
         """Write a Parquet file and its record."""
-        columns = schema(self.recipe.units, self.recipe.encoder != "none", self.recipe.oracle != UNLABELLED)
+        columns = schema(self.recipe.units, self.recipe.encoder != NOT_ENCODED, self.recipe.oracle != UNLABELLED)
         write_shard(path, made, failures, columns, origin)
 
     @cached_property
@@ -95,7 +95,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         from discsum.parsers.unit_encoders import UnitEncoder
 
         name, wanted = self.recipe.encoder, self.made_by.get("encoder", "")
-        if name == "none":
+        if name == NOT_ENCODED:
             return None
         encoder = UnitEncoder.load(name, self.parser, revision=self.made_by.get("revision", ""))
         if encoder.fingerprint != wanted:

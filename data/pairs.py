@@ -26,6 +26,7 @@ from discsum.errors import InputError
 from discsum.extras import needs
 from discsum.files import sha256
 from discsum.hub import local_only
+from discsum.json_objects import json_type
 
 SUMMARY_COLUMNS = ("references", "highlights", "summary")
 # Columns of a single summary, in which a list has its sentences; elsewhere a list has several summaries.
@@ -302,8 +303,11 @@ def _references(value: Any, whole: bool) -> tuple[str, ...]:
             "CSV has no lists, so write the table as JSON lines or Parquet"
         )
     references = (value,) if isinstance(value, str) else value
-    if not isinstance(references, list | tuple) or not all(isinstance(item, str) for item in references):
+    if not isinstance(references, list | tuple):
         raise InputError(f"expected a reference summary or a list of them, got {_shown(value)}")
+    for number, item in enumerate(references, start=1):
+        if not isinstance(item, str):
+            raise InputError(f"reference summary {number}: expected a text, got {json_type(item)}")
     if not any(item.strip() for item in references):
         raise InputError(f"expected a reference summary, got {_shown(value)}")
     found = tuple(item for item in references if item.strip())

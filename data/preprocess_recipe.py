@@ -16,7 +16,8 @@ from discsum.persistence import fingerprint
 from discsum.recipes.fields import Checked, Count, about, one_of
 
 # Encoders that are neither a folder nor a model of the hub.
-OWN = ("none", *VECTORS)
+NOT_ENCODED = "none"
+OWN = (NOT_ENCODED, *VECTORS)
 # Value of `oracle` for no labels.
 UNLABELLED = "none"
 
@@ -46,7 +47,7 @@ class PreprocessRecipe(Checked):
             "`SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, which encodes each unit "
             "separately."
         ),
-    ] = "none"
+    ] = NOT_ENCODED
     shard: Annotated[Count, about("Documents per file, or bytes of input per file, as `shard_unit` says.")] = 256
     tree: Annotated[bool, about("Whether documents have trees, or only sentences and EDUs.")] = True
     shard_unit: Annotated[
@@ -62,7 +63,7 @@ class PreprocessRecipe(Checked):
             problems.append(f"oracle: expected {self.oracle} with the unit edu only, got {' and '.join(self.units)}")
         if self.oracle == UNLABELLED and self.oracle_units is not None:
             problems.append(f"oracle_units: expected none with oracle {UNLABELLED}, got {self.oracle_units}")
-        if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, "none"):
+        if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, NOT_ENCODED):
             problems.append(
                 f"tree: expected oracle none and encoder none without trees, got {self.oracle} and {self.encoder}"
             )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discsum.errors import InputError
-from discsum.tree import RSTTree, is_same_unit
+from discsum.tree import RSTTree, check_tree, is_same_unit
 
 
 def node_heads(tree: RSTTree) -> NDArray[np.int64]:
@@ -30,6 +30,7 @@ def edu_heads(tree: RSTTree) -> NDArray[np.int64]:
     multinuclear node are sisters. Of the EDUs without a satellite ancestor the leftmost is the root and
     the others (the nuclei of a multinuclear top) are attached to it.
     """
+    check_tree(tree)
     if not tree.nodes:
         return np.zeros(1, dtype=np.int64)
     heads = node_heads(tree)

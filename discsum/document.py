@@ -125,11 +125,14 @@ class Document:
         `paragraph_ends`. EDUs in `paragraph_ends` end a paragraph, and an empty line follows them.
 
         Raises:
-            TypeError: A single text.
+            TypeError: A single text, or something else than texts.
             InputError: An EDU without text.
         """
         if isinstance(texts, str):
             raise TypeError("expected the texts of EDUs, got a single text; put it in a list, or parse it")
+        texts = [*texts]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"expected the texts of EDUs, got {texts!r:.80}")
         stripped = [text.strip() for text in texts]
         for index, text in enumerate(stripped):
             if not text:

@@ -101,8 +101,13 @@ def dump(document: Document, name: str, *, brackets: bool = False) -> str:
     With `brackets`, the round brackets of texts are written as `-LRB-` and `-RRB-`, for readers of dis such as NLTK's.
 
     Raises:
+        TypeError: Something else than a document.
         InputError: An unknown format, one without files or without brackets, or a document that it cannot represent.
     """
+    from discsum.document import Document
+
+    if not isinstance(document, Document):
+        raise TypeError(f"expected a Document, got {type(document).__name__}; parse a text first")
     format = FORMATS[name]
     if format.dumps is None:
         raise InputError(f"expected one of the writable formats {', '.join(writable())}, got {name!r}")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discsum.dependency import attach_to_sentences, edu_heads
 from discsum.errors import InputError
-from discsum.tree import RSTTree
+from discsum.tree import RSTTree, check_tree
 
 
 def d_tree(tree: RSTTree, edu_to_sentence: ArrayLike | None = None) -> NDArray[np.float32]:
@@ -35,6 +35,7 @@ def c_tree(tree: RSTTree) -> NDArray[np.float32]:
     `A = normalize(sum_L M^L)`, where `M^L[i, j] = 1` iff EDUs i and j share a constituent at level L. The
     root and the leaves count as constituents, so before normalisation `A[i, j] = depth(lca(i, j)) + 1`.
     """
+    check_tree(tree)
     return c_tree_weighted(tree, np.ones(len(tree.nodes)), np.ones(tree.edus))
 
 
@@ -43,6 +44,7 @@ def c_tree_nuc(tree: RSTTree) -> NDArray[np.float32]:
 
     A satellite counts 1, and so does the root, which stands in no relation.
     """
+    check_tree(tree)
     return _weighted_by_role(tree, [1.0] * len(tree.nodes))
 
 
@@ -52,6 +54,7 @@ def c_tree_confidence(tree: RSTTree) -> NDArray[np.float32]:
     A satellite counts 1, and so does the root. So a tree in which the parser is certain gives `c_tree_nuc`, as gold
     trees do, and one in which it is not gives `c_tree`. The paper leaves this to future work.
     """
+    check_tree(tree)
     return _weighted_by_role(tree, [node.probability for node in tree.nodes])
 
 
@@ -69,6 +72,7 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
     Raises:
         InputError: Weights of another shape, or not positive.
     """
+    check_tree(tree)
     nodes = _check_weights("node", node_weights, len(tree.nodes))
     leaves = _check_weights("leaf", leaf_weights, tree.edus)
     node_parent, edu_parent = tree.parents

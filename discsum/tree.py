@@ -31,6 +31,13 @@ def is_same_unit(relation: str) -> bool:
     return relation.translate(_SEPARATORS).casefold() == "sameunit"
 
 
+def check_tree(tree: RSTTree) -> None:
+    """Raise `TypeError` for something else than a tree, such as a document."""
+    if not isinstance(tree, RSTTree):
+        remedy = "a text without words has no tree" if tree is None else "a document has it as document.tree"
+        raise TypeError(f"expected an RSTTree, got {type(tree).__name__}; {remedy}")
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """One internal node of an `RSTTree`.

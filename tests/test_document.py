@@ -51,6 +51,8 @@ def test_edu_texts_without_a_text():
     assert [edu.sentence for edu in document.edus] == [0, 0, 1]
     with pytest.raises(InputError, match="EDU 1"):
         Document.from_edu_texts(["a", " "])
+    with pytest.raises(TypeError, match=r"expected the texts of EDUs, got \[None\]"):
+        Document.from_edu_texts([None])
 
 
 def test_lists_and_numpys_numbers_make_the_same_document():

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from secrets import token_hex
 from typing import Annotated, Any
 
@@ -151,8 +152,8 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
             if name.startswith("RAY_"):
                 del os.environ[name]
         # Ray's own tests do the same, in this order; releases without tokens lack these names.
-        with suppress(ImportError):
-            from ray._raylet import AuthenticationTokenLoader, Config
-
-            Config.initialize("")
-            AuthenticationTokenLoader.instance().reset_cache()
+        with suppress(AttributeError):
+            raylet: Any = import_module("ray._raylet")
+            config, tokens = raylet.Config, raylet.AuthenticationTokenLoader
+            config.initialize("")
+            tokens.instance().reset_cache()

@@ -73,7 +73,11 @@ class AbstractiveRecipe(RunRecipe):
     def without_effect(self) -> list[str]:
         """Return a line for each field that is set but has no effect beside the others."""
         found = super().without_effect()
-        return found + (self.unused("betas", why="with the optimizer sgd") if self.optimizer == "sgd" else [])
+        if self.optimizer == "sgd":
+            found += self.unused("betas", why="with the optimizer sgd")
+        if self.task != "summarize":
+            found += self.unused("target_lines", why=f"with the task {self.task}")
+        return found
 
     def beyond(self, positions: int, name: str) -> list[str]:
         """Return a problem for each token limit above the `positions` of a new model, which the field `name` sets."""

@@ -77,7 +77,9 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
         raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
     predictions = [_text(row, prediction) for row, prediction in enumerate(predictions)]
     references = [_references(row, given) for row, given in enumerate(references)]
-    if not predictions or len(predictions) != len(references):
+    if not predictions and not references:
+        raise InputError("expected summaries and references, got none")
+    if len(predictions) != len(references):
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
     _warn_of_long_lines("summaries", [[prediction] for prediction in predictions])
     _warn_of_long_lines("references", references)
@@ -121,6 +123,9 @@ def _warn_of_long_lines(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
 
 def _warn_without_words(references: Sequence[Sequence[str]]) -> None:
     """Warn about documents whose references have letters, but no words that ROUGE counts."""
+    if empty := sum(not any(map(str.strip, texts)) for texts in references):
+        message = f"got an empty one for {empty} of {len(references)} documents, which score 0"
+        warnings.warn(f"references: expected texts, {message}", InputWarning, stacklevel=3)
     without = sum(lacks_words(texts) for texts in references)
     if without:
         warnings.warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING
 from warnings import warn
@@ -43,9 +43,9 @@ def oracle_labels(
             treats a group as one unit.
 
     Raises:
-        TypeError: A single text instead of the units' texts.
-        InputError: An unknown name (the message lists the choices), no reference, missing heads, a `k` below 1, or an
-            oracle that does not return different indices.
+        TypeError: A single text instead of the units' texts, or something else than texts.
+        InputError: An unknown name (the message lists the choices), no reference, heads that are missing or too few, a
+            `k` below 1, or an oracle that does not return different indices.
     """
     import numpy as np
 
@@ -54,7 +54,8 @@ def oracle_labels(
     if isinstance(units, str):
         raise TypeError("units: expected the units' texts, got a single text; put it in a list, or parse it")
     oracle = ORACLES.entry(name)
-    texts = [references] if isinstance(references, str) else list(references)
+    texts = [references] if isinstance(references, str) else _texts("references", references)
+    units = _texts("units", units)
     if not any(text.strip() for text in texts):
         raise InputError("expected a reference summary to make oracle labels, got none")
     if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
@@ -62,6 +63,8 @@ def oracle_labels(
     edu_only = oracle.facts.get("edu_only")
     if edu_only and heads is None:
         raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
+    if heads is not None and len(heads) != len(units):
+        raise InputError(f"heads: expected one for each of {len(units)} units, got {len(heads)}")
     limit = oracle.facts.get("units") if k is None else k
     first, group = np.unique(np.arange(len(units)) if groups is None else groups, return_inverse=True)
     merged = [""] * len(first)
@@ -83,6 +86,13 @@ def oracle_labels(
             stacklevel=2,
         )
     return np.isin(group, chosen).astype(np.int8)
+
+
+def _texts(name: str, given: Iterable[str]) -> list[str]:
+    found = [*given] if isinstance(given, Iterable) else given
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise TypeError(f"{name}: expected texts, got {given!r:.80}")
+    return found
 
 
 __all__ = ["ORACLES", "oracle_labels", "register"]

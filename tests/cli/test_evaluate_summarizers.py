@@ -65,12 +65,19 @@ def test_the_signature_says_what_the_figures_depend_on(evaluate, parser_folder):
 
 
 def test_rows_that_are_no_pair_are_named_and_the_rest_is_measured(evaluate):
-    bad = [{"text": "A text.", "summary": 5}, {"text": " ", "summary": "x"}, {"text": "A text."}, "{"]
+    bad = [
+        {"text": "A text.", "summary": 5},
+        {"text": "A text.", "summary": ["a", None]},
+        {"text": " ", "summary": "x"},
+        {"text": "A text."},
+        "{",
+    ]
     result = evaluate([*bad, *ROWS])
     assert result.code == 3
     for line, message in enumerate(
         (
             "expected a reference summary or a list of them, got 5",
+            "reference summary 2: expected a text, got nothing",
             "expected a text, got ' '",
             "expected a column references or highlights or summary, got the columns text; use --summary-column",
             "expected one JSON object per line",

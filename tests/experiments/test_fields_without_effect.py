@@ -36,7 +36,13 @@ def test_shipped_recipes_set_no_field_in_vain(name):
         ("abstractive", {"objective": {"gamma": 0.5, "weight": 1.0}}, ["objective.gamma", "objective.weight"]),
         ("abstractive", {"objective": {"mode": "sparsity", "gamma": 0.5}}, []),
         ("abstractive", {"r": 10}, ["r"]),
-        ("abstractive", {"r": 10, "selector": "gru", "objective": {"mode": "kl"}}, []),
+        ("abstractive", {"task": "denoise", "target_lines": 1}, ["target_lines"]),
+        (
+            "abstractive",
+            {"family": "coarse_to_fine", "network": {"variant": "standard", "positions": True, "max_chunks": 9}},
+            ["network.positions", "network.max_chunks"],
+        ),
+        ("abstractive", {"r": 10, "selector": "gru", "model": "m", "objective": {"mode": "kl"}}, []),
         (
             "abstractive",
             {"family": "coarse_to_fine", "network": {"variant": "hier"}, "reinforce": {"scale": 1.0}},

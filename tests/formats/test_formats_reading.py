@@ -3,7 +3,7 @@
 import pytest
 
 from discsum.errors import FormatWarning
-from discsum.formats import load
+from discsum.formats import dump, load
 
 RS3 = """<?xml version="1.0" encoding="UTF-16"?>
 <rst>
@@ -13,6 +13,11 @@ RS3 = """<?xml version="1.0" encoding="UTF-16"?>
 {}
 </body></rst>
 """
+
+
+def test_only_documents_are_written():
+    with pytest.raises(TypeError, match=r"^expected a Document, got str; parse a text first$"):
+        dump("It rained.", "rs3")
 
 
 def shape(document):

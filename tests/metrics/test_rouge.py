@@ -100,7 +100,8 @@ def test_signature():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([], []), "a reference for each of 0 summaries"),
+        (([], []), "expected summaries and references, got none"),
+        (([], ["a"]), "a reference for each of 0 summaries"),
         ((["a"], ["a", "b"]), "a reference for each of 1 summaries, got 2"),
         ((["a"], [[]]), "document 0: expected at least one reference"),
         (("a", "b"), "put it in a list"),
@@ -139,6 +140,11 @@ def test_only_texts_are_compared():
     # Several references in whatever holds them, such as a column of a Parquet table.
     for several in (np.array(["Snow.", "It rained."]), ("Snow.", "It rained."), iter(["Snow.", "It rained."])):
         assert rouge(["It rained."], [several]).mean["rouge1"] == 1
+
+
+def test_empty_references_give_a_warning():
+    with pytest.warns(InputWarning, match="^references: expected texts, got an empty one for 1 of 2 documents, which "):
+        assert rouge(["It rained.", "We left."], [["", " "], "We left."]).mean["rouge1"] == 0.5
 
 
 def test_summaries_of_several_sentences_on_a_line_give_a_warning():

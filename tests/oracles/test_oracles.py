@@ -131,3 +131,17 @@ def test_the_code_of_an_oracle_is_part_of_what_made_a_dataset(monkeypatch, tmp_p
 def test_a_single_text_instead_of_units():
     with pytest.raises(TypeError, match="units: expected the units' texts, got a single text"):
         oracle_labels("rouge12-f", "It rained.", ["It rained."])
+
+
+@pytest.mark.parametrize(
+    ("units", "references", "options", "error", "message"),
+    [
+        ([None, "a"], "a", {}, TypeError, r"units: expected texts, got \[None, 'a'\]"),
+        (["a"], None, {}, TypeError, "references: expected texts, got None"),
+        (["a"], ["a", 3], {}, TypeError, r"references: expected texts, got \['a', 3\]"),
+        (["a", "b"], "a", {"heads": [0]}, InputError, "heads: expected one for each of 2 units, got 1"),
+    ],
+)
+def test_what_is_no_text_or_head(units, references, options, error, message):
+    with pytest.raises(error, match=message):
+        oracle_labels("kedzie", units, references, **options)

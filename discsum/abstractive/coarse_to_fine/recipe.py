@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
-from discsum.abstractive.coarse_to_fine.choices import C2F, COARSE, SUBTREES, VARIANTS, check_chunks, shape_of
+from discsum.abstractive.coarse_to_fine.choices import (
+    C2F,
+    COARSE,
+    STANDARD,
+    SUBTREES,
+    VARIANTS,
+    check_chunks,
+    shape_of,
+)
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.objective import Reinforce
 from discsum.abstractive.recipe import LOWERCASE, WORDS, AbstractiveRecipe, Vocabulary
@@ -95,6 +103,11 @@ class CoarseToFineRecipe(AbstractiveRecipe):
         if self.task != "summarize":
             found.append(f"task: expected summarize for the family {self.family}, got {self.task!r}")
         found += self.soft_steps_of(self.network.variant or C2F)
+        if self.alternate == 1 or (self.steps is None and 0 < self.epochs <= self.pretrain):
+            found.append(
+                f"pretrain, alternate: expected some steps of {self.epochs} epochs in which c2f chooses chunks, got "
+                f"pretrain {self.pretrain} and alternate {self.alternate}"
+            )
         if self.model is not None:
             return found + (
                 ["vectors: cannot be combined with model, which has its own vectors"] if self.vectors else []
@@ -110,6 +123,9 @@ class CoarseToFineRecipe(AbstractiveRecipe):
     def without_effect(self) -> list[str]:
         """Return a line for each field that is set but has no effect beside the others."""
         variant, found = self.network.variant, super().without_effect()
+        if variant == STANDARD:
+            unused = self.network.unused("coarse", "positions", "max_chunks", why="with the variant standard")
+            found += [f"network.{line}" for line in unused]
         if variant not in (None, C2F):
             rewards, why = self.reinforce, f"with the variant {variant}, which chooses no chunks"
             found += [f"reinforce.{line}" for line in rewards.unused(*rewards.to_dict(), why=why)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from discsum.constants import UNITS
 from discsum.data.prepared import MEMORY, Report, read_sources
-from discsum.data.preprocess_recipe import PreprocessRecipe
+from discsum.data.preprocess_recipe import NOT_ENCODED, PreprocessRecipe
 from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.oracles import ORACLES
@@ -33,7 +33,7 @@ class UnitData:
         recipe = self.recipe
         # Both units if the oracle can label both: encoding is the largest cost, and a later recipe may use the other.
         units = (recipe.unit,) if ORACLES.entry(recipe.oracle).facts.get("edu_only") else UNITS
-        vectors = "none" if recipe.encodes else recipe.vectors
+        vectors = NOT_ENCODED if recipe.encodes else recipe.vectors
         return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, vectors)
 
     def examples(self, folder: Location, memory: int = MEMORY, first: int = 0, last: int | None = None) -> UnitExamples:
@@ -60,6 +60,11 @@ class UnitData:
         changed = differences(
             there, {name: wanted[name] for name in names} | {"parser": fingerprint(self.recipe.parser)}
         )
+        if recipe["encoder"] == NOT_ENCODED != wanted["encoder"] and "encoder" in names:
+            raise InputError(
+                f"{folder}: expected unit vectors, found a dataset folder without any; preprocess with "
+                f"--encoder {wanted['encoder']}"
+            )
         if changed:
             # Settings with which the recipe would accept the folder; the recipe calls the encoder `vectors`.
             fields = [
