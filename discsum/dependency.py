@@ -5,11 +5,13 @@ A dependency tree is an `(units,)` integer array: the head of every unit, the ro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discsum.errors import InputError
-from discsum.tree import RSTTree, check_tree, is_same_unit
+from discsum.tree import RSTTree, check_tree, is_attribution, is_same_unit
 
 
 def node_heads(tree: RSTTree) -> NDArray[np.int64]:
@@ -136,16 +138,32 @@ def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
     """Return for every EDU `(edus,)` the first EDU of its clause: itself, unless `same-unit` nodes continue a clause.
 
     A `same-unit` node connects the head EDUs of its children; an EDU embedded between them is not part of the clause.
+    If the second part is what somebody says ("Ann, | who was tired, | said | it would rain"), the attribution ("said")
+    is part of the clause too, because the first part may be its subject.
     """
-    heads = node_heads(tree).tolist()
+    heads = [*range(tree.edus), *node_heads(tree).tolist()]
+    speakers = _attributions(tree, heads)
     groups = np.arange(tree.edus)
     for index, node in enumerate(tree.nodes):
         if is_same_unit(node.relation):
-            left = heads[index + 1] if node.split > node.first else node.first
-            right = heads[index + 1 + node.split - node.first] if node.split + 1 < node.last else node.last
-            first, second = sorted((groups[left], groups[right]))
-            groups[groups == second] = first
+            left, right = tree.children(tree.edus + index)
+            for part in (heads[left], speakers[right]):
+                first, second = sorted((groups[part], groups[heads[right]]))
+                groups[groups == second] = first
     return groups
+
+
+def _attributions(tree: RSTTree, heads: Sequence[int]) -> list[int]:
+    """Return `heads`, but for nodes that an attribution introduces its head EDU, from the top of the nuclear path."""
+    found = [*heads]
+    for index in range(len(heads) - 1, tree.edus - 1, -1):
+        node = tree.nodes[index - tree.edus]
+        left, right = tree.children(index)
+        if node.nuclearity == "SN" and is_attribution(node.relation):
+            found[index] = heads[left]
+        else:
+            found[index] = found[left if node.nuclearity[0] == "N" else right]
+    return found
 
 
 def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

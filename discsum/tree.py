@@ -31,11 +31,17 @@ def is_same_unit(relation: str) -> bool:
     return relation.translate(_SEPARATORS).casefold() == "sameunit"
 
 
+def is_attribution(relation: str) -> bool:
+    """Return whether a relation introduces what somebody says or thinks: `attribution-positive`, `Attribution`."""
+    return relation.casefold().startswith("attribution")
+
+
 def check_tree(tree: RSTTree) -> None:
     """Raise `TypeError` for something else than a tree, such as a document."""
     if not isinstance(tree, RSTTree):
-        remedy = "a text without words has no tree" if tree is None else "a document has it as document.tree"
-        raise TypeError(f"expected an RSTTree, got {type(tree).__name__}; {remedy}")
+        remedy = "; a document has it as document.tree" if hasattr(tree, "tree") else ""
+        remedy = "; a text without words has no tree" if tree is None else remedy
+        raise TypeError(f"expected an RSTTree, got {type(tree).__name__}{remedy}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,27 @@ def test_groups_are_the_heads_of_what_same_unit_connects():
     assert same_unit_groups(RSTTree(1)).tolist() == [0]
 
 
+@pytest.mark.parametrize(
+    ("relation", "inner", "groups"),
+    [
+        ("attribution-positive", "elaboration-additional", [0, 1, 0, 0, 4]),
+        ("Attribution", "Elaboration", [0, 1, 0, 0, 4]),
+        ("adversative-concession", "elaboration-additional", [0, 1, 2, 0, 4]),
+    ],
+)
+def test_who_says_something_is_part_of_the_interrupted_clause(relation, inner, groups):
+    # Ann, | who was tired, | said | it would rain | after noon.
+    nodes = [
+        {"first": 0, "last": 4, "split": 1, "nuclearity": "NN", "relation": "same-unit"},
+        {"first": 0, "last": 1, "split": 0, "nuclearity": "NS", "relation": inner},
+        {"first": 2, "last": 4, "split": 3, "nuclearity": "NS", "relation": inner},
+        {"first": 2, "last": 3, "split": 2, "nuclearity": "SN", "relation": relation},
+    ]
+    assert same_unit_groups(RSTTree(5, nodes)).tolist() == groups
+    right = [*nodes[:2], nodes[3] | {"last": 4}, nodes[2] | {"first": 3}]
+    assert same_unit_groups(RSTTree(5, right)).tolist() == groups
+
+
 def test_a_clause_that_begins_with_a_heading_costs_one_unit():
     text = "Mill News\n\nthe wheel stopped at noon because of ice. The river rose quickly after that night."
     parts = ("Mill News", "the wheel stopped at noon because of ice.", "The river rose quickly after that night.")
