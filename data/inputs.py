@@ -104,14 +104,14 @@ class ReadOptions:
         return self.text_column is None and row.keys() >= PARSED
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
-        """Return the columns of a table that `item_of` reads.
+        """Return the columns of a table that may hold the text, or a parsed document.
 
         Raises:
             InputError: None of them holds the text.
         """
         known = [*names]
-        text = find_column(dict.fromkeys(known), self.columns, self.rename)
-        return document_columns(known, [text], parsed=self.text_column is None)
+        find_column(dict.fromkeys(known), self.columns, self.rename)
+        return document_columns(known, self.columns, parsed=self.text_column is None)
 
     def text(self, content: bytes, source: str, suffix: str = "") -> str:
         """Return the text of a file that is not a table."""

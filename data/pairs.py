@@ -193,9 +193,11 @@ class PairSource:
         return [(choices, f"use {option}") for choices, option in zip((texts, summaries), self.options, strict=True)]
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
-        """Return the columns of a table that `pair` reads; raises the errors of `columns`."""
-        known = [*names]
-        return document_columns(known, self.columns(dict.fromkeys(known)), parsed=self.text_column is None)
+        """Return the columns of a table that may hold text and summary; raises the errors of `columns`."""
+        row = dict.fromkeys(names)
+        self.columns(row)
+        choices = [name for names, _ in self._choices(row) for name in names]
+        return document_columns([*row], choices, parsed=self.text_column is None)
 
     def rows(self) -> Iterator[tuple[str, str, dict[str, Any] | Failure]]:
         """Yield for each row its file and line, the id of the document if the row has none, and the row.

@@ -53,13 +53,16 @@ class ShardTask(Generic[Entry]):
 
 
 def _key(entry: Any) -> tuple[str, ...]:
-    """Return all that the shard depends on of a document: id, text, tree, and the references of a pair."""
+    """Return what a shard contains of a document: id, text, what was parsed of it, and the references of a pair."""
     if isinstance(entry, Failure):
         # Not the whole source, because the same folder can be named in several ways.
         return (PurePath(entry.source).name,)
-    document = entry.document
-    parsed = () if document is None else (str(document.edus), str(document.tree and document.tree.nodes))
-    return (entry.id, entry.text, *parsed, *getattr(entry, "references", ()))
+    found, one = [entry.id, entry.text], entry.document
+    if one is not None:
+        found += map(str, (one.sentences, one.edus, one.tree and one.tree.nodes, one.erst, one.parser, one.warnings))
+    if (references := getattr(entry, "references", None)) is not None:
+        found += [str(len(references)), *references]
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
-from warnings import catch_warnings, simplefilter, warn
+from warnings import catch_warnings, filterwarnings, warn
 
 from discsum.batches import batches, map_ahead
 from discsum.data.divided_tables import DIVIDED, DividedTables, SlicedDocuments
@@ -41,7 +41,7 @@ def shards_of(
     if tables is not None:
         # A table without the columns fails here. `_each` warns about tables without rows.
         with catch_warnings():
-            simplefilter("ignore", InputWarning)
+            filterwarnings("ignore", ".*: expected a table with documents", InputWarning)
             next(iter(documents), None)
         read = replace(tables, files=())
         for slices in _slices(tables, size, unit):

@@ -130,7 +130,7 @@ class Document:
         """
         if isinstance(texts, str):
             raise TypeError("expected the texts of EDUs, got a single text; put it in a list, or parse it")
-        texts = [*texts]
+        texts = [*texts] if isinstance(texts, Iterable) else [texts]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError(f"expected the texts of EDUs, got {texts!r:.80}")
         stripped = [text.strip() for text in texts]

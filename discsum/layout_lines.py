@@ -11,7 +11,6 @@ from discsum.layout_patterns import (
     BYLINE_LINE,
     CALL,
     CODE_LINE,
-    CUE,
     FENCE,
     FURNITURE,
     HEADER,
@@ -28,6 +27,7 @@ from discsum.layout_patterns import (
     UNDERLINE,
 )
 from discsum.layout_rows import Row, ends_line, rows_of
+from discsum.text_checks import CUE
 from discsum.writing import WORD
 
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")
@@ -122,7 +122,7 @@ def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | 
     line = row.text
     if row.table or TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
         return CODE
-    if RULE.fullmatch(line) or not WORD.search(LINK.sub("", line)):
+    if RULE.fullmatch(line) or CUE.match(line) or not WORD.search(LINK.sub("", line)):
         return LABEL
     if is_byline(line):
         return BYLINE
@@ -132,7 +132,7 @@ def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | 
         return LABEL
     if speaker and speaker.end() == len(line) and not BULLET.match(row.following):
         return LABEL
-    if CUE.match(row.before):
+    if row.subtitle:
         return BODY
     if _is_heading(row, bullet):
         return HEADING

@@ -16,8 +16,6 @@ NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Z
 BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{NUMBER})(?=\s|$)")
 # A word that a line break divides: its last letter, the hyphen, and the first letter of the next line.
 HYPHENATED = re.compile(r"[^\W\d_][-\u00ad\u2010][^\W\d_A-Z]")
-# The time of a subtitle.
-CUE = re.compile(r"(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->")
 # A cell of a table whose columns are aligned by spaces.
 CELL = re.compile(r"\S+(?: \S+)*")
 MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
@@ -62,8 +60,9 @@ FURNITURE = re.compile(
     r"(?:\d+ \w+ )?(?:(?:Read more|Read also|See also|Share (?:this|on)|View (?:all )?comments|Back to top|Follow us|"
     r"Sign up (?:for|to|here|now|today)|Subscribe (?:to|for|here|now|today)|Click here|Skip to|Scroll down)\b|"
     r"(?:Sign up|Subscribe|Advertisement|Related(?: (?:articles?|content|links|posts|reading|stories|topics))?)\W*$|"
-    r"Related:)|\w+ has (?:joined|left) the \w+|(?:Copyright\s+(?:(?:©|\([Cc]\))\s*)?|©\s*|\([Cc]\)\s*)\d{4}\b|"
-    r"All [Rr]ights [Rr]eserved\b"
+    r"Related:)|\w+ has (?:joined|left) the \w+|"
+    rf"(?:Copyright\s+(?:(?:©|\([Cc]\))\s*)?|©\s*|\([Cc]\)\s*)\d{{4}}(?:[\s,–-]+{NAMES.pattern})?[.\s]*$|"
+    r"All [Rr]ights [Rr]eserved\W*$"
 )
 REFERENCES = re.compile(
     r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)\W*"
@@ -90,7 +89,8 @@ BYLINE_LINE = re.compile(
             r"\((?:Reporting|Writing|Editing|Additional reporting|Photo)\b[^)]*\)\.?",
             # Reporting by Jane Doe; Editing by John Roe
             r"(?:Reporting|Writing|Editing|Additional reporting) by "
-            rf"(?:(?:[Ww]riting|[Ee]diting|[Aa]dditional reporting) by |[{CAPITALS}][\w.'’-]*+[\s,;]*+|and |in )++",
+            rf"(?=[{CAPITALS}][\w.'’-]*+ (?:[{CAPITALS}]|and ))(?:(?:[Ww]riting|[Ee]diting|[Aa]dditional reporting) by "
+            rf"|[{CAPITALS}][\w.'’-]*+[\s,;]*+|and |in )++",
         )
     )
 )

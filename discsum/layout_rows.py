@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from discsum.layout_patterns import BULLET, CELL, CONNECTING, CUE, DANGLING, HYPHENATED, LINE, SPEAKER
+from discsum.layout_patterns import BULLET, CELL, CONNECTING, DANGLING, HYPHENATED, LINE, SPEAKER
+from discsum.text_checks import CUE
 from discsum.writing import BLANK_LINE, ends_sentence
 
 # Characters of the longest line, at most, of a text in narrow columns.
 NARROW = 60
-# Spaces between the cells of a table, and the least number of cells, but the first, that are aligned in its rows.
-WIDE_SPACE, ALIGNED = "  ", 2
+# Spaces between the cells of a table, fewest cells of a row, and fewest words in lower case that make a cell prose.
+WIDE_SPACE, FEWEST_CELLS, PROSE_WORDS = "  ", 3, 5
+# Bullets with which lines of prose do not begin, unlike dashes.
+BULLETS = frozenset("-*+•‣◦▪●")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Row:
         before: The text of the line before.
         following: The text of the next line.
         table: Whether it is a row of a table whose columns are aligned by spaces.
+        subtitle: Whether it follows the time of a subtitle in its paragraph.
     """
 
     start: int
@@ -43,6 +47,7 @@ class Row:
     before: str
     following: str
     table: bool
+    subtitle: bool
 
 
 def rows_of(text: str) -> list[Row]:
@@ -55,9 +60,9 @@ def rows_of(text: str) -> list[Row]:
         not place or BLANK_LINE.search(text, found[place - 1].end() - 1, found[place].end()) is not None
         for place in range(len(found))
     ]
-    tables = _table_rows([match[0].rstrip() for match in found])
+    tables, subtitles = _table_rows([match[0].rstrip() for match in found]), _subtitles(texts, blanks)
     # Whether the break before each line, and the one after the last, wraps a paragraph.
-    wraps = [*_wraps(texts, blanks, width, _apart(texts) | tables), False]
+    wraps = [*_wraps(texts, blanks, width, _apart(texts, blanks) | tables), False]
     rows: list[Row] = []
     for place, (match, line) in enumerate(zip(found, texts, strict=True)):
         indent = len(match[0]) - len(match[0].lstrip())
@@ -67,8 +72,8 @@ def rows_of(text: str) -> list[Row]:
         meant = blank or ends_line(before) or not wraps[place]
         broken = last or not wraps[place + 1]
         columns = len(match[0][:indent].expandtabs(4))
-        start, table = match.start() + indent, place in tables
-        rows.append(Row(start, line, columns, blank, meant, last, broken, before, following, table))
+        start, table, subtitle = match.start() + indent, place in tables, place in subtitles
+        rows.append(Row(start, line, columns, blank, meant, last, broken, before, following, table, subtitle))
     return rows
 
 
@@ -85,7 +90,7 @@ def _wraps(texts: Sequence[str], blanks: Sequence[bool], width: int, apart: Coll
     """
     narrow = _narrow_prose(texts, blanks) if width <= NARROW else frozenset()
     return [False] * bool(texts) + [
-        HYPHENATED.fullmatch(f"{before[-2:]}{line[:1]}") is not None
+        _divides_word(before, line)
         or (
             place not in apart
             and (len(before) + 1 + len(line.split()[0]) >= width or (place in narrow and _goes_on(before, line)))
@@ -94,31 +99,64 @@ def _wraps(texts: Sequence[str], blanks: Sequence[bool], width: int, apart: Coll
     ]
 
 
-def _apart(texts: Sequence[str]) -> frozenset[int]:
-    """Return the lines that begin a list item like one beside them, the times of subtitles, and what follows these."""
-    markers = [_marker(line) for line in texts]
+def _divides_word(line: str, following: str) -> bool:
+    """Return whether a line break divides a word; single words with a hyphen may be the items of a list."""
+    divided = HYPHENATED.fullmatch(f"{line[-2:]}{following[:1]}") is not None
+    return divided and " " in line and not BULLET.match(following)
+
+
+def _apart(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:
+    """Return the lines that begin items of a list, the times of subtitles, and what follows these.
+
+    A list has several items, whose bullets or numbers are of one kind. In prose, lines may happen to begin with a dash,
+    an initial or a number, so a list with these begins a paragraph or follows a line that ends.
+    """
     found = set[int]()
-    for place, (marker, following) in enumerate(pairwise(markers)):
-        if marker and marker == following:
-            found |= {place, place + 1}
+    first = 0
+    for marker, run in groupby(map(_marker, texts)):
+        after = first + len([*run])
+        begins = marker in BULLETS or blanks[first] or ends_line(texts[first - 1])
+        if marker and after - first > 1 and begins:
+            found.update(range(first, after))
+        first = after
     cues = {place for place, line in enumerate(texts) if CUE.match(line)}
     return frozenset(found | cues | {place + 1 for place in cues})
 
 
-def _table_rows(lines: Sequence[str]) -> frozenset[int]:
-    """Return the lines whose cells, but the first, begin or end where cells of a line beside them do.
+def _subtitles(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:
+    """Return the lines between the time of a subtitle and the next blank line."""
+    found, inside = set[int](), False
+    for place, (text, blank) in enumerate(zip(texts, blanks, strict=True)):
+        inside = inside and not blank
+        if inside:
+            found.add(place)
+        inside = inside or CUE.match(text) is not None
+    return frozenset(found)
 
-    Lines that end as a sentence does are not among them.
+
+def _table_rows(lines: Sequence[str]) -> frozenset[int]:
+    """Return the rows of tables whose columns are aligned by spaces.
+
+    These are lines of three cells or more that begin, or as numbers end, where those of a line beside them do. A line
+    whose last cell is a sentence or part of one is prose, as in the log of a chat.
     """
-    cells = [[*CELL.finditer(line)] if WIDE_SPACE in line and not ends_sentence(line) else [] for line in lines]
+    cells = [[*CELL.finditer(line)] if WIDE_SPACE in line and _is_row(line) else [] for line in lines]
     rows = set[int]()
     for place, (above, below) in enumerate(pairwise(cells)):
-        starts, ends = ({side(cell) for cell in above[1:]} for side in (re.Match.start, re.Match.end))
-        # Justified text has wide spaces too, but only its last cells end in the same place.
-        aligned = sum(cell.start() in starts or (cell.end() in ends and cell[0][-1].isdecimal()) for cell in below[1:])
-        if aligned >= max(ALIGNED, min(len(above), len(below)) - 2):
+        if len(above) == len(below) >= FEWEST_CELLS and all(map(_are_aligned, above[1:], below[1:])):
             rows |= {place, place + 1}
     return frozenset(rows)
+
+
+def _is_row(line: str) -> bool:
+    """Return whether the last cell of a line is no sentence and no part of one."""
+    last = [*CELL.finditer(line)][-1][0].split()
+    return not ends_sentence(line) and sum(word.islower() for word in last) < PROSE_WORDS
+
+
+def _are_aligned(above: re.Match[str], below: re.Match[str]) -> bool:
+    number = below[0][-1].isdecimal()
+    return above.start() == below.start() or (number and above.end() == below.end())
 
 
 def _marker(line: str) -> str:

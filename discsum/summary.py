@@ -24,7 +24,7 @@ from discsum.writing import ends_sentence, full_stop, single_line
 
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
 # The letter or number of an item in a list: "(a) ", "ii) ".
-_MARKER = re.compile(r"\(?[a-z\d]{1,4}\)\s+")
+_MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
 _LOOSE_END = " \t,;:–—-，、；：،؛"
 
 
@@ -124,8 +124,7 @@ class Summary:
         """
         if self.unit != "edu":
             return " ".join(self.lines)
-        runs = [(self._words(run), {unit.index for unit in run} <= self._labels) for run in self._runs()]
-        return " ".join(_tidy(words) if self.tidy and not is_label else words for words, is_label in runs)
+        return " ".join(self._words(run) for run in self._runs())
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -201,12 +200,16 @@ class Summary:
         return runs
 
     def _words(self, run: Sequence[Selected]) -> str:
-        """Return the text of a run, without line breaks: EDUs that follow each other keep the text between them."""
+        """Return the text of a run, without line breaks: EDUs that follow each other keep the text between them.
+
+        With `tidy`, it is a sentence, unless it is only a label.
+        """
         words = run[0].text
         for last, unit in pairwise(run):
             between = self.document.text[last.end : unit.start] if unit.index == last.index + 1 else " "
             words += between + unit.text
-        return single_line(words)
+        words = single_line(words)
+        return _tidy(words) if self.tidy and not {unit.index for unit in run} <= self._labels else words
 
 
 def _finite(score: float) -> float | None:

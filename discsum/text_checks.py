@@ -33,12 +33,15 @@ _TAG = re.compile(
 )
 # The beginning of a JSON object, or of a list of them.
 _JSON = re.compile(r'\ufeff?\s*(\[\s*)?\{\s*"')
-# The times of subtitles, and words that line breaks divide.
-_CUE = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->", re.MULTILINE)
-_DIVIDED = re.compile(r"[^\W\d_]-[^\S\n]*\n[^\S\n]*(?=[a-z])")
-_FILE_NAME = re.compile(r"\S{1,200}\.(?:txt|html?|md|jsonl?|csv|tsv|rs[34]|dis|pdf|docx?)")
-# A text about HTML may name a tag or two, and a text in narrow columns may break a compound or two at its hyphen.
-FEWEST_TAGS, FEWEST_DIVIDED = 5, 3
+# The time of a subtitle.
+CUE = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->", re.MULTILINE)
+# A line of several words with a hyphen at its end, inside a word.
+_DIVIDED = re.compile(r"^[^\n]*\s\S*[^\W\d_][-\u00ad\u2010][^\S\n]*\n[^\S\n]*(?=[a-z])", re.MULTILINE)
+_FILE_NAME = re.compile(
+    r"\s*\S{1,200}\.(?:txt|html?|md|csv|tsv|parquet|jsonl?|jsonl\.gz|rs[34]|dis|pdf|docx?)\s*", re.IGNORECASE
+)
+# A text about HTML may name a tag or two, and lines may end with the hyphen of a compound.
+FEWEST_TAGS, FEWEST_DIVIDED, SHARE_DIVIDED = 5, 3, 0.1
 
 
 def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
@@ -55,18 +58,18 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
         found.append(f"expected text, got what looks like HTML ({tags} tags); {remedy}")
     elif beginning.lstrip("\ufeff \t\r\n").startswith(("<?xml", "<rst>")):
         found.append("expected text, got what looks like XML; a tree file is recognised by its ending, .rs3 or .rs4")
-    elif beginning.startswith("{\\rtf"):
+    elif beginning.lstrip("\ufeff").startswith("{\\rtf"):
         found.append("expected text, got what looks like RTF; save it as plain text first")
-    elif len(_CUE.findall(beginning)) > 1:
+    elif len(CUE.findall(beginning)) > 1:
         found.append("expected text, got what looks like subtitles; remove the times first, and join the lines")
     elif _FILE_NAME.fullmatch(text):
         found.append("expected text, got what looks like the name of a file; read the file first")
     elif _JSON.match(beginning):
         found.append("expected text, got what looks like JSON; a file is read as such if it ends in .json or .jsonl")
     divided = len(_DIVIDED.findall(beginning))
-    if divided >= FEWEST_DIVIDED:
+    if divided >= max(FEWEST_DIVIDED, SHARE_DIVIDED * beginning.count("\n")):
         message = f"expected whole words, got {divided} lines that end in a hyphen, as in text copied from a PDF"
-        found.append(f"{message}; join the words first")
+        found.append(f"{message}; join those that are divided first")
     other = _other_language(_TAG.sub(" ", beginning), language)
     if other:
         found.append(f"expected the language {language!r}, got what looks like {other!r}; do not trust the result")

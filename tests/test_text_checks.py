@@ -63,6 +63,7 @@ def test_html_is_told_but_not_text_about_it():
             "1\n00:00:01,000 --> 00:00:03,000\nWe left.\n\n2\n00:00:04,000 --> 00:00:06,000\nIt rained.",
             "like subtitles; ",
         ),
+        ("a/NOTES.JSONL.GZ\n", "got what looks like the name of a file"),
         ("notes/may.txt", "got what looks like the name of a file; read the file first"),
         ("The com-\nmittee met be-\ncause the dam had\nfailed in the val-\nley.", "got 3 lines that end in a hyphen, "),
     ],
@@ -74,6 +75,9 @@ def test_what_is_no_plain_text_is_told(text, doubt):
 
 def test_a_compound_at_a_line_end_is_not_told():
     assert text_warnings("The well-\nknown dam failed. See notes.txt, or 00:00:01,000 --> 00:00:03,000.") == ()
+    assert (
+        text_warnings("These are the prefixes of the words:\npre-\npost-\nanti-\nsub-\nand they are not words.") == ()
+    )
 
 
 @pytest.mark.parametrize("beginning", ['<?xml version="1.0"?>\n', "<rst>", "\ufeff \n\t<rst>"])

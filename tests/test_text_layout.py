@@ -103,13 +103,34 @@ def test_labels_come_with_their_turns(segmented, name):
             "Sign up for news\nRelated articles\nAdvertisement\nIt rained on all three days in the mountains.",
             "label label label body",
         ),
-        ("The com-\nmittee met because the old\nwell-\nknown dam had failed.", "body " * 4),
+        ("The com-\nmittee met because the well-\nknown dam had failed.", "body " * 3),
         ("- Milk (two litres)\n- Bread: one loaf\n- Tea\n", "list list label"),
         (
             "7\n00:00:01,000 --> 00:00:03,000\nWe wanted to leave\n\n8\n00:03.600 --> 00:06.200\nat noon",
             "label label body " * 2,
         ),
         ("Region  Q1   Q2\nNorth   10    5\nSouth    7   12\n\nIt  sold  well.", "code code code body"),
+        (
+            "The old bridge was rebuilt for\nthe  trucks  that  now  have to\ncross,    but   WITHOUT   ANY\n"
+            "LIGHTS;  without  even   a path\non    either    side    of   it.",
+            "body " * 5,
+        ),
+        (
+            "10:15  anna   hello everybody, the meeting is about to start\n"
+            "10:16  bob    I have read all of it and I think it is wrong",
+            "body " * 2,
+        ),
+        (
+            "The book was written by the famous\nA. Smith and his good friend\nB. Jones in the last year of\nthe war, "
+            "when paper was scarce.",
+            "body " * 4,
+        ),
+        ("Kinds of words:\na) sub-\nb) super-\nc) meta-", "heading list list list"),
+        (
+            "(c) 2019 was a good year for us.\n\nAll rights reserved by the charter are ours.\n\nEditing by Hand\n\n"
+            "It is slow.",
+            "body body heading body",
+        ),
         ("Reporting by Ann Hill; Editing by Bob Low\n\nCopyright © 2021 Lake News Ltd.", "byline label"),
         ("Copyright law changed in 2019.\n\n(c) 2023 The Lake Press.\n\nAll rights reserved.", "body label label"),
         ("My labor, and my leisure too,\nFor his civility.", "body body"),

@@ -63,8 +63,8 @@ def oracle_labels(
     edu_only = oracle.facts.get("edu_only")
     if edu_only and heads is None:
         raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
-    if heads is not None and len(heads) != len(units):
-        raise InputError(f"heads: expected one for each of {len(units)} units, got {len(heads)}")
+    if heads is not None and np.shape(heads) != (len(units),):
+        raise InputError(f"heads: expected one for each of {len(units)} units, got shape {np.shape(heads)}")
     limit = oracle.facts.get("units") if k is None else k
     first, group = np.unique(np.arange(len(units)) if groups is None else groups, return_inverse=True)
     merged = [""] * len(first)

@@ -74,6 +74,13 @@ def test_the_article_is_the_text_where_there_are_both(tmp_path):
     path.write_text("text,article\nshort,long\n")
     with pytest.warns(InputWarning, match=r"news.csv: got the columns article and text; article is read; name one "):
         assert [item.text for item in read_inputs([str(path)], encoding="utf-8")] == ["long"]
+    parquet = tmp_path / "news.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["short"], "article": ["long"], "summary": ["-"]}), parquet)
+    inputs, pairs = InputSource([str(parquet)]), PairSource(str(parquet)).pairs()
+    for documents, tables in ((inputs.items(), inputs.tables()), (pairs, pairs.tables())):
+        # Also if workers read the rows.
+        with pytest.warns(InputWarning, match=r"news.parquet: got the columns article and text; article is read"):
+            list(shards_of(documents, 1, tables=tables))
     assert [item.text for item in read_inputs([str(path)], text_column="text")] == ["short"]
 
 
@@ -105,7 +112,8 @@ def test_endings_in_capitals_are_no_part_of_ids(tmp_path):
 def test_no_size_is_too_large(tmp_path):
     for name in ("a.csv", "b.jsonl", "c.txt"):
         (tmp_path / name).write_text('{"text": "Rain."}' if name == "b.jsonl" else "text\nRain.\n")
-    assert len(list(read_inputs([str(tmp_path)], max_document_bytes=10**30))) == 3
+    found = list(read_inputs([str(tmp_path)], max_document_bytes=10**30))
+    assert [item.text for item in found] == ["Rain.", "Rain.", "text\nRain.\n"]
 
 
 def test_lines_in_cells_and_in_json(tmp_path):

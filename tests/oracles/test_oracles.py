@@ -139,7 +139,7 @@ def test_a_single_text_instead_of_units():
         ([None, "a"], "a", {}, TypeError, r"units: expected texts, got \[None, 'a'\]"),
         (["a"], None, {}, TypeError, "references: expected texts, got None"),
         (["a"], ["a", 3], {}, TypeError, r"references: expected texts, got \['a', 3\]"),
-        (["a", "b"], "a", {"heads": [0]}, InputError, "heads: expected one for each of 2 units, got 1"),
+        (["a", "b"], "a", {"heads": [0]}, InputError, r"heads: expected one for each of 2 units, got shape \(1,\)"),
     ],
 )
 def test_what_is_no_text_or_head(units, references, options, error, message):

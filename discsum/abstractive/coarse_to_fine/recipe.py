@@ -17,7 +17,7 @@ from discsum.abstractive.coarse_to_fine.choices import (
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.objective import Reinforce
 from discsum.abstractive.recipe import LOWERCASE, WORDS, AbstractiveRecipe, Vocabulary
-from discsum.errors import InputError
+from discsum.errors import InputError, number_of
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive, Share, about, one_of
 
 
@@ -103,10 +103,11 @@ class CoarseToFineRecipe(AbstractiveRecipe):
         if self.task != "summarize":
             found.append(f"task: expected summarize for the family {self.family}, got {self.task!r}")
         found += self.soft_steps_of(self.network.variant or C2F)
-        if self.alternate == 1 or (self.steps is None and 0 < self.epochs <= self.pretrain):
+        never = self.alternate == 1 or (self.steps is None and 0 < self.epochs <= self.pretrain)
+        if never and self.network.variant in (None, C2F):
             found.append(
-                f"pretrain, alternate: expected some steps of {self.epochs} epochs in which c2f chooses chunks, got "
-                f"pretrain {self.pretrain} and alternate {self.alternate}"
+                f"pretrain, alternate: expected {C2F} to choose chunks in some steps, got pretrain {self.pretrain} and "
+                f"alternate {self.alternate} for a run of {number_of(self.epochs, 'epoch')}"
             )
         if self.model is not None:
             return found + (
