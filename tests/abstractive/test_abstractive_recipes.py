@@ -86,10 +86,6 @@ def test_a_constant_rate_stays_where_it_rose_to():
             {"objective": {"mode": "kl"}, "selector": "gru"},
             "model: expected a trained one for the mode kl, .* got none",
         ),
-        (
-            {"objective": {"mode": "int-apx"}, "selector": "gru"},
-            "model: expected one with a trained selector gru for the mode int-apx, got none; train it first",
-        ),
         ({"objective": {"mode": "best"}}, "mode: expected one of full, sparsity"),
         ({"objective": {"lambda": 1.0}}, r"objective\.lambda: expected one of the fields"),
         ({"scratch": {"width": 30, "heads": 4}}, r"scratch\.width: expected a multiple of 4 heads, got 30"),

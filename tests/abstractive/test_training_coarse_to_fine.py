@@ -259,8 +259,6 @@ def test_only_the_first_highlight_is_learned(data, parser_folder, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"alternate": 1.0}, r"pretrain, alternate: expected c2f to choose chunks .* and alternate 1.0 for"),
-        ({"pretrain": 2, "epochs": 2}, r"got pretrain 2 and alternate 0.0 for a run of 2 epochs$"),
         ({"network": {"variant": "soft"}}, r"network\.variant: expected one of standard, hier, c2f, got 'soft'"),
         ({"network": {"chunks": "10"}}, r"network\.chunks: expected sentences, subtrees, or rows of words"),
         ({"network": {"chunks": "sentences", "attend_padding": True}}, r"network\.attend_padding: cannot be used with"),

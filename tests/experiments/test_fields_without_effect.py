@@ -49,6 +49,9 @@ def test_shipped_recipes_set_no_field_in_vain(name):
             ["reinforce.scale"],
         ),
         ("abstractive", {"family": "coarse_to_fine", "reinforce": {"scale": 1.0}}, []),
+        ("abstractive", {"family": "coarse_to_fine", "alternate": 1.0}, ["network.variant"]),
+        ("abstractive", {"family": "coarse_to_fine", "pretrain": 2, "epochs": 2}, ["network.variant"]),
+        ("abstractive", {"family": "coarse_to_fine", "pretrain": 2, "epochs": 3}, []),
     ],
 )
 def test_fields_without_effect_are_named(kind, given, named):

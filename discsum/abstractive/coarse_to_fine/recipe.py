@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from discsum.abstractive.coarse_to_fine.choices import (
     C2F,
     COARSE,
+    HIER,
     STANDARD,
     SUBTREES,
     VARIANTS,
@@ -17,7 +18,7 @@ from discsum.abstractive.coarse_to_fine.choices import (
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.objective import Reinforce
 from discsum.abstractive.recipe import LOWERCASE, WORDS, AbstractiveRecipe, Vocabulary
-from discsum.errors import InputError, number_of
+from discsum.errors import InputError
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive, Share, about, one_of
 
 
@@ -103,12 +104,6 @@ class CoarseToFineRecipe(AbstractiveRecipe):
         if self.task != "summarize":
             found.append(f"task: expected summarize for the family {self.family}, got {self.task!r}")
         found += self.soft_steps_of(self.network.variant or C2F)
-        never = self.alternate == 1 or (self.steps is None and 0 < self.epochs <= self.pretrain)
-        if never and self.network.variant in (None, C2F):
-            found.append(
-                f"pretrain, alternate: expected {C2F} to choose chunks in some steps, got pretrain {self.pretrain} and "
-                f"alternate {self.alternate} for a run of {number_of(self.epochs, 'epoch')}"
-            )
         if self.model is not None:
             return found + (
                 ["vectors: cannot be combined with model, which has its own vectors"] if self.vectors else []
@@ -127,6 +122,12 @@ class CoarseToFineRecipe(AbstractiveRecipe):
         if variant == STANDARD:
             unused = self.network.unused("coarse", "positions", "max_chunks", why="with the variant standard")
             found += [f"network.{line}" for line in unused]
+        never = self.alternate == 1 or (self.steps is None and self.epochs <= self.pretrain)
+        if never and variant in (None, C2F):
+            share = f"pretrain {self.pretrain} and alternate {self.alternate}"
+            found.append(
+                f"network.variant: {C2F} has no effect with {share}: every step reads all chunks, as {HIER} does"
+            )
         if variant not in (None, C2F):
             rewards, why = self.reinforce, f"with the variant {variant}, which chooses no chunks"
             found += [f"reinforce.{line}" for line in rewards.unused(*rewards.to_dict(), why=why)]

@@ -49,11 +49,6 @@ class SparseRecipe(AbstractiveRecipe):
             )
         if self.model is None and mode == "kl":
             found.append("model: expected a trained one for the mode kl, in which only the selector learns, got none")
-        if self.model is None and self.objective.integrated and self.selector in sentence_encoders():
-            found.append(
-                f"model: expected one with a trained selector {self.selector} for the mode {mode}, got none; train it "
-                "first, for example with manakul2021/kl"
-            )
         if self.task != "summarize" and self.beta is not None:
             found.append(f"beta: expected none for the task {self.task}, whose texts have no tree")
         return found + self.beyond(self.scratch.positions, "scratch.positions")
