@@ -96,7 +96,8 @@ def main() -> None:
     warnings.filterwarnings("once", ".* has no effect ", InputWarning)
     warnings.filterwarnings("once", ".*: expected one sentence per line", InputWarning)
     warnings.filterwarnings("once", ".*which ROUGE counts", InputWarning)
-    # A source that is used twice is listed twice.
+    # A source that is used twice is listed and read twice.
+    warnings.filterwarnings("once", ".*: got the columns .* is read; ", InputWarning)
     warnings.filterwarnings("once", ".*: left out (links|[0-9]+) ", InputWarning)
     if "" in sys.argv[1:]:
         # Python takes an empty path for the working directory, which would hide an unset shell variable.

@@ -28,7 +28,8 @@ from discsum.files import sha256
 from discsum.hub import local_only
 from discsum.json_objects import json_type
 
-SUMMARY_COLUMNS = ("references", "highlights", "summary")
+REFERENCES = "references"
+SUMMARY_COLUMNS = (REFERENCES, "highlights", "summary")
 # Columns of a single summary, in which a list has its sentences; elsewhere a list has several summaries.
 WHOLE = ("highlights", "summary")
 # What pandas and `csv` write to a CSV for a list, and for a missing value.
@@ -182,9 +183,10 @@ class PairSource:
         return [find_column(row, choices, remedy) for choices, remedy in self._choices(row)]
 
     def warn_of_other_columns(self, row: Mapping[str, Any], table: str) -> None:
-        """Warn if a table has several columns of texts or of summaries."""
+        """Warn if a table has several columns of texts or of summaries; a single summary may be beside `references`."""
         for choices, remedy in self._choices(row):
-            warn_of_other_columns(row, choices, remedy, table)
+            if REFERENCES not in choices or REFERENCES not in row:
+                warn_of_other_columns(row, choices, remedy, table)
 
     def _choices(self, row: Mapping[str, Any]) -> list[tuple[Sequence[str], str]]:
         """Return the columns that may hold the text, and those that may hold the summary, each with advice."""

@@ -7,7 +7,7 @@ import pytest
 
 from discsum.data.pairs import PairSource
 from discsum.document import Document, Span
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.tree import RSTTree
 
 
@@ -17,6 +17,15 @@ def test_ids_may_be_numbers_and_blank_references_are_left_out(tmp_path):
     (tmp_path / "news.jsonl").write_text(json.dumps(row))
     (pair,) = PairSource(str(tmp_path / "news.jsonl")).pairs()
     assert (pair.id, pair.references, pair.document.id) == ("7", ("It rained.",), "7")
+
+
+def test_several_columns_of_summaries_are_told_except_beside_references(tmp_path):
+    path = tmp_path / "news.csv"
+    path.write_text("text,summary,highlights\nRain fell.,It rained.,Rain.\n")
+    with pytest.warns(InputWarning, match=r"news.csv: got the columns highlights and summary; highlights is read; use"):
+        assert [pair.references for pair in PairSource(str(path)).pairs()] == [("Rain.",)]
+    path.write_text("text,summary,references\nRain fell.,It rained.,Rain.\n")
+    assert [pair.references for pair in PairSource(str(path)).pairs()] == [("Rain.",)]
 
 
 def test_every_table_with_a_header_is_checked_once(tmp_path):
