@@ -61,8 +61,9 @@ def separated_rows(
         largest: Maximum characters of a line and of a field.
 
     Raises:
-        InputError: Quotes in the wrong places, or another record of which it is unknown where it ends; a header that
-            cannot be read; or, in an encoding whose line ends have several bytes, a line that cannot be decoded.
+        InputError: Another separator; quotes in the wrong places, or another record of which it is unknown where it
+            ends; a header that cannot be read; or, in an encoding whose line ends have several bytes, a line that
+            cannot be decoded.
     """
     csv.field_size_limit(largest)
     faults = _Faults()
@@ -94,13 +95,23 @@ def separated_rows(
             faults.line, faults.reason = 0, ""
         elif not names:
             names = fields
-            _check_names(names, path)
+            _check_names(names, path, separator)
         elif fields:
             yield source, _record(fields, names, source)
 
 
-def _check_names(names: Sequence[str], path: Location) -> None:
-    """Warn about columns with the same name."""
+def _check_names(names: Sequence[str], path: Location, separator: str) -> None:
+    """Warn about columns with the same name.
+
+    Raises:
+        InputError: A single name that consists of several, as in a table with semicolons.
+    """
+    other = next((mark for mark in ";,|\t" if mark != separator and mark in names[0]), "") if len(names) == 1 else ""
+    if other and " " not in names[0]:
+        raise InputError(
+            f"{path}:1: expected columns separated by {separator!r}, got {names[0]!r:.80}, separated by {other!r}; "
+            "use commas in .csv and tabs in .tsv files"
+        )
     if twice := sorted(name for name, count in Counter(names).items() if count > 1 and name):
         message = f"expected columns with different names, got {', '.join(twice)} more than once; the last one is read"
         warnings.warn(f"{path}: {message}", InputWarning, stacklevel=2)

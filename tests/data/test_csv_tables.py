@@ -1,5 +1,7 @@
 """CSV tables: records that cannot be read, quotes and line ends."""
 
+import re
+
 import pytest
 
 from discsum.data.inputs import Item, read_inputs
@@ -20,6 +22,24 @@ def test_records_that_are_not_those_of_the_table_are_told(tmp_path):
     path.write_text('id,article\n1,"He said to them.\n2,Next document.\n3,Third.\n')
     (failure,) = read_inputs([str(path)])
     assert "expected a record with fields quoted as in CSV, got: unexpected end of data" in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "told"),
+    [
+        (
+            "t.csv",
+            "id;text;summary",
+            "separated by ',', got 'id;text;summary', separated by ';'; use commas in ",
+        ),
+        ("t.csv", "id\ttext", r"got 'id\\ttext', separated by '\\t'"),
+        ("t.tsv", "id,text", r"separated by '\\t', got 'id,text', separated by ','"),
+    ],
+)
+def test_another_separator_is_named_once(tmp_path, name, header, told):
+    (tmp_path / name).write_text(f"{header}\n" + "1;2,3;4\n" * 5)
+    (failure,) = read_inputs([str(tmp_path / name)])
+    assert re.search(told, failure.reason)
 
 
 def test_an_open_quote_is_named_by_the_line_of_its_record(tmp_path):
