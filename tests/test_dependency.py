@@ -211,7 +211,7 @@ def test_heads_equal_those_of_rst2dep(gum):
 def test_clauses_of_any_nuclearity_form_a_tree(edus, seed):
     random = np.random.default_rng(seed)
     nodes = [
-        replace(node, relation=str(random.choice(["same-unit", "joint-list"])))
+        replace(node, relation=str(random.choice(["same-unit", "joint-list", "attribution-positive"])))
         for node in random_tree(edus, seed).nodes
     ]
     tree = RSTTree(edus, nodes)
