@@ -104,9 +104,7 @@ def dump(document: Document, name: str, *, brackets: bool = False) -> str:
         TypeError: Something else than a document.
         InputError: An unknown format, one without files or without brackets, or a document that it cannot represent.
     """
-    from discsum.document import Document
-
-    if not isinstance(document, Document):
+    if not hasattr(document, "require_tree"):
         raise TypeError(f"expected a Document, got {type(document).__name__}; parse a text first")
     format = FORMATS[name]
     if format.dumps is None:
