@@ -94,24 +94,16 @@ class ReadOptions:
         # Byte order marks are left out in any case, and `utf-8-sig` encodes line ends with one.
         return "utf-8" if self.given == DECLARED or spelled(self.given) == "utf-8-sig" else self.given
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Columns that may hold the text."""
-        return (self.text_column,) if self.text_column else TEXT_COLUMNS
-
-    def keeps_trees(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row holds a parsed document; it is read as such, whatever columns are beside it."""
-        return self.text_column is None and row.keys() >= PARSED
-
     def needed_columns(self, names: Iterable[str]) -> list[str]:
         """Return the columns of a table that may hold the text, or a parsed document.
 
         Raises:
             InputError: None of them holds the text.
         """
-        known = [*names]
-        find_column(dict.fromkeys(known), self.columns, self.rename)
-        return document_columns(known, self.columns, parsed=self.text_column is None)
+        row = dict.fromkeys(names)
+        choices = text_columns(row, self.text_column)
+        find_column(row, choices, self.rename)
+        return document_columns(row, choices, self.text_column)
 
     def text(self, content: bytes, source: str, suffix: str = "") -> str:
         """Return the text of a file that is not a table."""
@@ -275,10 +267,10 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
 
 def _check_columns(row: dict[str, Any], path: Location, options: ReadOptions) -> None:
     """Check the first row of a table: without the column of texts the table fails once, not row by row."""
+    choices = text_columns(row, options.text_column)
     if path.suffix.lower() in SAME_COLUMNS:
-        find_column(row, options.columns, options.rename)
-    if not options.keeps_trees(row):
-        warn_of_other_columns(row, options.columns, options.rename, path)
+        find_column(row, choices, options.rename)
+    warn_of_other_columns(row, choices, options.rename, path)
 
 
 def _standard_input(largest: int) -> bytes:
@@ -290,19 +282,31 @@ def _standard_input(largest: int) -> bytes:
     return content
 
 
-def document_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool) -> list[str]:
+def holds_document(row: Mapping[str, Any], text_column: str | None) -> bool:
+    """Return whether a row is read as the document that `discsum parse --jsonl` wrote: unless a column is named."""
+    return text_column is None and row.keys() >= PARSED
+
+
+def text_columns(row: Mapping[str, Any], text_column: str | None) -> Sequence[str]:
+    """Return the columns of a row that may hold its text: the named one, a parsed document's, or the usual ones."""
+    if text_column is not None:
+        return (text_column,)
+    return ("text",) if holds_document(row, text_column) else TEXT_COLUMNS
+
+
+def document_columns(row: Mapping[str, Any], texts: Sequence[str], text_column: str | None) -> list[str]:
     """Return the columns of a table that a document needs: `texts` and `id`, or those of a parsed document.
 
     The latter are all but the vectors of a dataset folder, by far its largest columns.
 
     Args:
-        names: Names of all columns.
-        texts: Names of the columns that hold text and summary.
-        parsed: Whether rows that are documents of `discsum parse` keep their trees.
+        row: The names of all columns, with any values.
+        texts: Names of the columns that may hold text and summary.
+        text_column: The column of the text, if the user named one.
     """
-    if parsed and {*names} >= PARSED:
-        return [name for name in names if name not in VECTOR_COLUMNS]
-    return [name for name in names if name in {*texts, "id"}]
+    if holds_document(row, text_column):
+        return [name for name in row if name not in VECTOR_COLUMNS]
+    return [name for name in row if name in {*texts, "id"}]
 
 
 def item_of(
@@ -320,8 +324,7 @@ def item_of(
     if isinstance(row, Failure):
         return row
     try:
-        parsed = options.keeps_trees(row)
-        column = "text" if parsed else find_column(row, options.columns, options.rename)
+        column = find_column(row, text_columns(row, options.text_column), options.rename)
     except InputError as error:
         return Failure(source, str(error))
     if not isinstance(row[column], str):
@@ -330,7 +333,7 @@ def item_of(
         return Failure(source, f"expected a text of at most {options.largest:,} bytes, got more; {RAISE}")
     name, text, document = row.get("id"), row[column], None
     try:
-        if parsed:
+        if holds_document(row, options.text_column):
             from discsum.document import Document
 
             document = Document.from_json(row | {"id": "" if name is None else str(name)}, source)

@@ -15,7 +15,7 @@ from discsum.batches import map_ahead
 from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
+from discsum.data.inputs import document_columns, holds_document, text_columns
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -158,14 +158,13 @@ class PairSource:
         if isinstance(row, Failure):
             return row
         try:
-            # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
-            parsed = self.text_column is None and row.keys() >= PARSED
             columns = self.columns(row)
             text, references = (row[column] for column in columns)
             if isinstance(text, str) and is_larger(text, self.max_document_bytes):
                 raise InputError(f"expected a text of at most {self.max_document_bytes:,} bytes, got more; {RAISE}")
             id = str(row["id"]) if row.get("id") not in (None, "") else id
-            document = Document.from_json(row | {"id": id}) if parsed else None
+            # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
+            document = Document.from_json(row | {"id": id}) if holds_document(row, self.text_column) else None
             return Pair(id, _text(text), _references(references, columns[1] in WHOLE), document, source)
         except InputError as error:
             return Failure(source, str(error))
@@ -190,7 +189,7 @@ class PairSource:
 
     def _choices(self, row: Mapping[str, Any]) -> list[tuple[Sequence[str], str]]:
         """Return the columns that may hold the text, and those that may hold the summary, each with advice."""
-        texts = (self.text_column,) if self.text_column else ("text",) if row.keys() >= PARSED else TEXT_COLUMNS
+        texts = text_columns(row, self.text_column)
         summaries = (self.summary_column,) if self.summary_column else SUMMARY_COLUMNS
         return [(choices, f"use {option}") for choices, option in zip((texts, summaries), self.options, strict=True)]
 
@@ -199,7 +198,7 @@ class PairSource:
         row = dict.fromkeys(names)
         self.columns(row)
         choices = [name for names, _ in self._choices(row) for name in names]
-        return document_columns([*row], choices, parsed=self.text_column is None)
+        return document_columns(row, choices, self.text_column)
 
     def rows(self) -> Iterator[tuple[str, str, dict[str, Any] | Failure]]:
         """Yield for each row its file and line, the id of the document if the row has none, and the row.

@@ -21,6 +21,8 @@ from discsum.errors import InputError, InputWarning
 # Bytes that `surrogateescape` could not decode.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
+# What may separate the columns of a table, in .csv and .tsv files and elsewhere.
+SEPARATORS = ",\t;|"
 LOST = "rows from there on are not read"
 
 
@@ -106,10 +108,10 @@ def _check_names(names: Sequence[str], path: Location, separator: str) -> None:
     Raises:
         InputError: A single name that consists of several, as in a table with semicolons.
     """
-    other = next((mark for mark in ";,|\t" if mark != separator and mark in names[0]), "") if len(names) == 1 else ""
-    if other and " " not in names[0]:
+    others = [mark for mark in SEPARATORS if len(names) == 1 and mark != separator and mark in names[0]]
+    if others and " " not in names[0]:
         raise InputError(
-            f"{path}:1: expected columns separated by {separator!r}, got {names[0]!r:.80}, separated by {other!r}; "
+            f"{path}:1: expected columns separated by {separator!r}, got {names[0]!r:.80}, separated by {others[0]!r}; "
             "use commas in .csv and tabs in .tsv files"
         )
     if twice := sorted(name for name, count in Counter(names).items() if count > 1 and name):

@@ -154,7 +154,10 @@ def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
 
 
 def _attributions(tree: RSTTree, heads: Sequence[int]) -> list[int]:
-    """Return `heads`, but for nodes that an attribution introduces its head EDU, from the top of the nuclear path."""
+    """Return an EDU for each EDU and node `(edus + nodes,)`: its head, unless its nuclear path has an attribution.
+
+    Then it is the head of the satellite of the first attribution on that path. `heads` are in the same order.
+    """
     found = [*heads]
     for index in range(len(heads) - 1, tree.edus - 1, -1):
         node = tree.nodes[index - tree.edus]

@@ -18,8 +18,8 @@ __all__ = ["BODY", "BYLINE", "CODE", "HEADING", "KINDS", "LABEL", "LIST", "Layou
 
 # Lines with a speaker label from which a text counts as a conversation.
 TURNS = 3
-# Words that make content.
-CONTENT = 2
+# Fewest words of a text with content.
+CONTENT_WORDS = 2
 
 
 class Layout:
@@ -88,7 +88,7 @@ class Layout:
         words = self._words_of(line)
         before = bisect_left(words, start) - bisect_left(words, line.content)
         after = len(words) - bisect_left(words, end)
-        return min(before, after) >= CONTENT
+        return min(before, after) >= CONTENT_WORDS
 
     def _words_of(self, line: Line) -> list[int]:
         """Return the offsets at which the words of a line begin, without those of links."""
@@ -105,4 +105,4 @@ def _is_said(line: Line) -> bool:
 
 def has_content(text: str) -> bool:
     """Return whether a text has at least two words, not counting digits, punctuation and links."""
-    return len(WORD.findall(LINK.sub("", text))) >= CONTENT
+    return len(WORD.findall(LINK.sub("", text))) >= CONTENT_WORDS

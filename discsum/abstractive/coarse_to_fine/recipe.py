@@ -122,8 +122,8 @@ class CoarseToFineRecipe(AbstractiveRecipe):
         if variant == STANDARD:
             unused = self.network.unused("coarse", "positions", "max_chunks", why="with the variant standard")
             found += [f"network.{line}" for line in unused]
-        never = self.alternate == 1 or (self.steps is None and self.epochs <= self.pretrain)
-        if never and variant in (None, C2F):
+        reads_all = self.alternate == 1 or (self.steps is None and self.epochs <= self.pretrain)
+        if reads_all and variant in (None, C2F):
             share = f"pretrain {self.pretrain} and alternate {self.alternate}"
             found.append(
                 f"network.variant: {C2F} has no effect with {share}: every step reads all chunks, as {HIER} does"
