@@ -106,12 +106,21 @@ class Summary:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """One sentence each, as ROUGE-Lsum expects, without line breaks; EDUs of a sentence are joined by a space."""
+        """One sentence each, as ROUGE-Lsum expects, without line breaks; EDUs of a sentence are joined by a space.
+
+        The label of a turn, "Anna:", is on the line of the turn's first selected sentence.
+        """
         sentences = self.document.edu_to_sentence if self.unit == "edu" else np.arange(len(self.scores))
-        return tuple(
-            " ".join(single_line(unit.text) for unit in units)
-            for _, units in groupby(self.selected, key=lambda unit: int(sentences[unit.index]))
-        )
+        found, last = list[str](), None
+        for _, units in groupby(self.selected, key=lambda unit: int(sentences[unit.index])):
+            own = [*units]
+            line = " ".join(single_line(unit.text) for unit in own)
+            if last is not None and self._turns[own[0].index] == last.index:
+                found[-1] += f" {line}"
+            else:
+                found.append(line)
+            last = own[-1]
+        return tuple(found)
 
     @cached_property
     def text(self) -> str:
@@ -164,10 +173,14 @@ class Summary:
         return data | ({"warnings": list(self.warnings)} if self.warnings else {})
 
     @cached_property
+    def _turns(self) -> list[int]:
+        """For each unit the index of the unit that is its turn's label, as in `Layout.labels`."""
+        return Layout(self.document.text).labels([(span.start, span.end) for span in self.document.units(self.unit)])
+
+    @cached_property
     def _labels(self) -> frozenset[int]:
         """The units that are labels of turns: speakers and times."""
-        spans = [(span.start, span.end) for span in self.document.units(self.unit)]
-        return frozenset(Layout(self.document.text).labels(spans))
+        return frozenset(self._turns)
 
     def _runs(self) -> list[list[Selected]]:
         """Return the longest runs of selected EDUs that follow each other.

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -94,6 +95,15 @@ def test_edus_of_a_sentence_are_on_one_line():
     )
     summary = Summary.from_indices(document, "edu", "test", [0] * 5, [0, 1, 3, 4])
     assert summary.lines == ("Mill closes,", "the miller left they say.", "Snow fell.")
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_the_label_of_a_turn_is_on_the_line_of_its_first_sentence(unit):
+    text = "ANNA: So the wall broke. It rained all night.\nTOM: We should go.\nANNA: Go?\nTOM:"
+    spans = [Span(*found.span()) for found in re.finditer(r"[A-Z]+:|[A-Z][a-z][^.?]*[.?]", text)]
+    document = Document.from_spans(text, spans, spans)
+    summary = Summary.from_indices(document, unit, "test", [0] * 8, [0, 2, 3, 4, 5, 7])
+    assert summary.lines == ("ANNA: It rained all night.", "TOM: We should go.", "ANNA:", "TOM:")
 
 
 def test_json(document):

@@ -253,7 +253,7 @@ def test_the_knapsack_brings_the_labels_of_turns_within_its_budget(options):
         "Anna: The captain asked for the papers before eight.\n"
     )
     summary = discsum.summarize(chat, model="tree-knapsack", **options)
-    assert summary.lines[0] == "Anna:"
+    assert summary.lines[0].startswith("Anna: ") and not any(line.endswith(":") for line in summary.lines)
     assert len(summary.text.split()) <= options.get("words", 100)
 
 
