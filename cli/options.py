@@ -22,6 +22,7 @@ from discsum.constants import (
     ROOTS,
     SENTENCES,
     UNATTACHED,
+    UNITS,
 )
 from discsum.data.encodings import check_encoding
 from discsum.encoder.heads import HEADS
@@ -188,11 +189,23 @@ Truncate = Annotated[
         "--truncate", help="Truncate texts that are longer than the model's input.", rich_help_panel=OF_SEQUENCE_MODELS
     ),
 ]
+
+
+def _number_of_units(given: str | int) -> int:
+    try:
+        return int(given)
+    except ValueError:
+        hint = ". To choose the kind of unit, use --unit" if given in UNITS else ""
+        raise typer.BadParameter(f"expected a whole number, got {given!r}{hint}") from None
+
+
 Units = Annotated[
     int | None,
     typer.Option(
         "--units",
         "-n",
+        parser=_number_of_units,
+        metavar="<int>",
         help="Units of the summary. Default: 3 sentences or 6 EDUs; in extract, as the model was trained.",
         rich_help_panel=OF_SELECTION,
     ),
