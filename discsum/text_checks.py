@@ -33,6 +33,8 @@ _TAG = re.compile(
 )
 # The beginning of a JSON object, or of a list of them.
 _JSON = re.compile(r'\ufeff?\s*(\[\s*)?\{\s*"')
+# The header of a table, and a row with the same separator.
+_TABLE = re.compile(r'\ufeff?"?\w+"?(?P<separator>[,;\t])"?\w+"?(?:(?P=separator)"?\w+"?)*\r?\n[^\n]*(?P=separator)')
 # The time of a subtitle.
 CUE = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->", re.MULTILINE)
 # A line of several words with a hyphen at its end, inside a word.
@@ -66,6 +68,8 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
         found.append("expected text, got what looks like the name of a file; read the file first")
     elif _JSON.match(beginning):
         found.append("expected text, got what looks like JSON; a file is read as such if it ends in .json or .jsonl")
+    elif _TABLE.match(beginning):
+        found.append("expected text, got what looks like a table; a file is read as such if it ends in .csv or .tsv")
     divided = len(_DIVIDED.findall(beginning))
     if divided >= max(FEWEST_DIVIDED, SHARE_DIVIDED * beginning.count("\n")):
         message = f"expected whole words, got {divided} lines that end in a hyphen, as in text copied from a PDF"

@@ -38,6 +38,7 @@ def test_another_language_is_told(code, text):
         "def total(prices): return sum(prices)",
         "",
         "Oslo, Rome and Lima: three cities with a new market.",
+        "Oslo,Rome\nThe council will rebuild the market.",
     ],
 )
 def test_english_and_what_is_no_language_is_not_doubted(text):
@@ -63,6 +64,11 @@ def test_html_is_told_but_not_text_about_it():
             "1\n00:00:01,000 --> 00:00:03,000\nWe left.\n\n2\n00:00:04,000 --> 00:00:06,000\nIt rained.",
             "like subtitles; ",
         ),
+        (
+            'id,"text"\n1,"It rained, so the dam broke."',
+            "like a table; a file is read as such if it ends in .csv or .tsv",
+        ),
+        ("id\ttext\r\n1\tThe dam broke.", "like a table; "),
         ("a/NOTES.JSONL.GZ\n", "got what looks like the name of a file"),
         ("notes/may.txt", "got what looks like the name of a file; read the file first"),
         ("The com-\nmittee met be-\ncause the dam had\nfailed in the val-\nley.", "got 3 lines that end in a hyphen, "),
