@@ -20,9 +20,13 @@ def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", 
     To train, move or change a parser, load a separate one with `Parser.from_pretrained`.
 
     Raises:
+        TypeError: Neither a name nor a folder.
         InputError: A device that is not available, or cannot compute in that precision.
         WeightsError: A folder that is missing or damaged.
     """
+    if not isinstance(name_or_path, (str, Path)):
+        hint = "; with a loaded parser, call its method parse" if hasattr(name_or_path, "parse") else ""
+        raise TypeError(f"parser: expected a name or folder, got {name_or_path!r}{hint}")
     folder = locate(name_or_path, PARSER_KIND).resolve()
     # The configuration has the checksums of the other files, so a folder that was rewritten is loaded again.
     return _loaded(str(folder), sha256(folder / CONFIG), device, precision)

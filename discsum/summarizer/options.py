@@ -137,7 +137,9 @@ class SummaryOptions:
 def _check_types(kinds: tuple[type, ...], **options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, kinds):
-            raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}")
+            loaded = {"model": "summarize", "parser": "parse"}.get(name, "")
+            hint = f"; with a loaded {name}, call its method {loaded}" if loaded and hasattr(value, loaded) else ""
+            raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}{hint}")
 
 
 def is_baseline(name: str | None) -> bool:

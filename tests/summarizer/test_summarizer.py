@@ -184,3 +184,16 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
     with pytest.raises(WeightsError, match="me/model: expected a folder"):
         ExtractiveSummarizer.from_pretrained("me/model")
     assert len(asked) == 2
+
+
+def test_loaded_models_in_place_of_names_are_told():
+    parser = discsum.parsers.loading.load_parser()
+    with pytest.raises(TypeError, match="parser: expected a name or folder, .*; with a loaded parser, call its method "):
+        discsum.parse("It rained.", parser=parser)
+    with pytest.raises(TypeError, match="parser: .*; with a loaded parser, call its method parse"):
+        discsum.summarize("It rained.", model="lead", parser=parser)
+    with pytest.raises(TypeError, match="parser: expected a name or folder, got 3$"):
+        discsum.parse("It rained.", parser=3)
+    model = discsum.ExtractiveSummarizer.from_pretrained("discsum-news-sentence")
+    with pytest.raises(TypeError, match="model: .*; with a loaded model, call its method summarize"):
+        discsum.summarize("It rained.", model=model)
