@@ -25,6 +25,7 @@ from discsum.errors import InputError, WeightsError
 from discsum.files import to_line
 from discsum.format_registry import suffixes
 from discsum.persistence import read_config
+from discsum.text_checks import emptiness
 
 T = TypeVar("T")
 
@@ -151,8 +152,8 @@ class Job:
             for item, result in in_batches(unwritten(self.entries, writer, run), load, run, batch_size):
                 with run.guard(item), progress.hidden(writer.on_terminal):
                     write(item, result)
-                    if not item.text.strip():
-                        say(f"discsum: {item.source}: expected some text, got none; its result is empty")
+                    if warning := emptiness(item.text):
+                        say(f"discsum: {item.source}: {warning}")
                 run.show(progress)
             if not (run.done or run.skipped or run.failed):
                 writer.write_nothing()

@@ -80,6 +80,11 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     return tuple(found)
 
 
+def emptiness(text: str) -> str:
+    """Return a warning about a text with nothing but white space, otherwise an empty string."""
+    return "" if text.strip() else "expected some text, got none; its result is empty"
+
+
 def _other_language(text: str, language: str) -> str:
     """Return the code of a text's language if it is surely not `language`, otherwise an empty string."""
     words = _WORD.findall(text.lower())

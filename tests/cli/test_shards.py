@@ -29,6 +29,16 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_documents_without_text_are_told(discsum, parser_folder, tmp_path, workers):
+    table = tmp_path / "some.jsonl"
+    table.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("It rained.", " \n", "It froze.", "")))
+    options = ("--parser", parser_folder, "--shards", "--shard", 2, "--workers", workers)
+    result = discsum("parse", table, "-o", tmp_path / "parts", *options)
+    told = [line for line in result.err.splitlines() if "expected some text, got none; its result is empty" in line]
+    assert result.code == 0 and sorted(line.split(".jsonl:")[1][0] for line in told) == ["2", "4"]
+
+
 def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
     options = ("--parser", parser_folder, "--shards", "--shard", 4)
     result = discsum("parse", table, "-o", tmp_path / "whole", *options)
