@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError
 from discsum.selection import OPEN_RULES, PENALTIES, Policy, select, unit_texts
 from discsum.summary import Summary
 
@@ -155,11 +154,9 @@ def extract(
     selected = scorer.select(document, values, scorer.complete(policy), own=own)
     summary = Summary.from_indices(document, policy.unit, scorer.name, values, selected, tidy)
     most, words = policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
-    if most is not None and words > most:
-        warnings.warn(
-            f"{document.id or 'text'}: expected a summary of at most {most} words, got {words}: no unit that "
-            f"{summary.model} can select fits, with those selected along with it",
-            InputWarning,
-            stacklevel=2,
-        )
-    return summary
+    if most is None or words <= most:
+        return summary
+    return summary.doubted(
+        f"expected a summary of at most {most} words, got {words}: no unit that {summary.model} can select fits, with "
+        "those selected along with it"
+    )

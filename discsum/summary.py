@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 import re
+import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby, pairwise
 from math import isfinite
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from discsum.dependency import same_unit_groups
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.format_registry import FORMATS
 from discsum.layout import Layout
 from discsum.writing import ends_sentence, full_stop, single_line
@@ -41,15 +42,11 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Queried:
-    """The basis of a summary for a query: the query, and each unit's model score and similarity to the query.
-
-    `doubt` is a reason to doubt the choice, empty if there is none.
-    """
+    """The basis of a summary for a query: the query, and each unit's model score and similarity to the query."""
 
     query: str
     model_scores: tuple[float, ...]
     query_scores: tuple[float, ...]
-    doubt: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,6 +61,7 @@ class Summary:
         selected: The units of the summary, in document order.
         tidy: Whether `text` capitalises every run of EDUs and ends it with a full stop, if the units are EDUs.
         queried: With a query, the scores from which `scores` are combined.
+        doubts: Reasons to doubt the choice of units, such as a query without a word in the text.
     """
 
     document: Document
@@ -73,6 +71,7 @@ class Summary:
     selected: tuple[Selected, ...]
     tidy: bool = False
     queried: Queried | None = None
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def from_indices(
@@ -137,9 +136,15 @@ class Summary:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about the document, and about the choice for the query."""
-        doubt = self.queried.doubt if self.queried is not None else ""
-        return (*self.document.warnings, doubt) if doubt else self.document.warnings
+        """Warnings about the document, and about the choice of units."""
+        return (*self.document.warnings, *self.doubts)
+
+    def doubted(self, doubt: str) -> Summary:
+        """Return the summary with one more reason to doubt it, and warn of it; unchanged if the reason is empty."""
+        if not doubt:
+            return self
+        warnings.warn(f"{self.document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
+        return replace(self, doubts=(*self.doubts, doubt))
 
     def __str__(self) -> str:
         """Return the text."""

@@ -58,11 +58,9 @@ class SummaryPipeline:
         for item, values in zip(parsed, scores, strict=True):
             document, similarities = item.document, self._query.similarities(item, unit)
             values = checked_scores(values, len(similarities))
-            if doubt := self._query.doubt(document.text):
-                warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
-            queried = Queried(self._query.text, tuple(values), tuple(similarities), doubt)
-            summary = self._summary(document, combined(values, similarities), own=False)
-            found.append(replace(summary, queried=queried))
+            queried = Queried(self._query.text, tuple(values), tuple(similarities))
+            summary = replace(self._summary(document, combined(values, similarities), own=False), queried=queried)
+            found.append(summary.doubted(self._query.doubt(document.text)))
         return found
 
     @cached_property

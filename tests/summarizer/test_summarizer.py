@@ -42,6 +42,7 @@ def test_a_unit_longer_than_the_summary_is_named(model, parser_folder):
     with pytest.warns(InputWarning, match=r"text: expected a summary of at most 1 words, got \d+: no unit that"):
         found = summary(words=1)
     assert len(found.selected) == 1
+    assert "expected a summary of at most 1 words" in found.to_json()["warnings"][-1]
     summary(words=1000), summary(units=1)
 
 
@@ -188,12 +189,14 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
 
 def test_loaded_models_in_place_of_names_are_told():
     parser = discsum.parsers.loading.load_parser()
-    with pytest.raises(TypeError, match="parser: expected a name or folder, .*; with a loaded parser, call its method "):
+    with pytest.raises(
+        TypeError, match=r"parser: expected a name or folder, .*; with a loaded parser, call its method "
+    ):
         discsum.parse("It rained.", parser=parser)
-    with pytest.raises(TypeError, match="parser: .*; with a loaded parser, call its method parse"):
+    with pytest.raises(TypeError, match=r"parser: .*; with a loaded parser, call its method parse"):
         discsum.summarize("It rained.", model="lead", parser=parser)
-    with pytest.raises(TypeError, match="parser: expected a name or folder, got 3$"):
+    with pytest.raises(TypeError, match=r"parser: expected a name or folder, got 3$"):
         discsum.parse("It rained.", parser=3)
     model = discsum.ExtractiveSummarizer.from_pretrained("discsum-news-sentence")
-    with pytest.raises(TypeError, match="model: .*; with a loaded model, call its method summarize"):
+    with pytest.raises(TypeError, match=r"model: .*; with a loaded model, call its method summarize"):
         discsum.summarize("It rained.", model=model)
