@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 import numpy as np
 import torch
@@ -40,6 +41,7 @@ class Query:
     def __init__(self, text: str, parser: Parser) -> None:
         """Encode a query with a parser's encoder."""
         self.text, self._parser = text, parser
+        text = normalize("NFC", text)
         words = list(_WORD.finditer(text))
         if parser.language == ENGLISH:
             words = [word for index, word in enumerate(words) if not _is_function_word(word[0], index == 0)] or words
@@ -57,7 +59,7 @@ class Query:
 
         A query word may be the beginning of a longer word: the query "otter" matches "otters".
         """
-        lower = text.lower()
+        lower = normalize("NFC", text).lower()
         found = (match for word in self._words.lower().split() for match in re.finditer(re.escape(word), lower))
         if not text.strip() or not all(is_inside_word(lower, match.start()) for match in found):
             return ""
@@ -131,7 +133,7 @@ def _word_similarities(query: str, texts: tuple[str, ...]) -> Scores:
 
     vectorizer = TfidfVectorizer(sublinear_tf=True, token_pattern=_WORD.pattern)
     try:
-        vectors = vectorizer.fit_transform(texts)
+        vectors = vectorizer.fit_transform([normalize("NFC", text) for text in texts])
     except ValueError:  # No text has a word.
         return np.zeros(len(texts), dtype=np.float64)
     found: Scores = (vectors @ vectorizer.transform([query]).T).toarray()[:, 0].astype(np.float64)

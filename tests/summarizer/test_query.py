@@ -2,6 +2,7 @@ import json
 import warnings
 from dataclasses import fields, replace
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -134,6 +135,18 @@ def test_a_query_about_something_else_is_told():
     assert "warnings" not in again.to_json()
 
 
+def test_words_are_the_same_in_any_unicode_form():
+    composed = "The caf\u00e9 opened because it rained. Otters came back to the river."
+    found = [
+        discsum.summarize(normalize(form, composed), query=normalize(other, "the caf\u00e9"), units=1)
+        for form in ("NFC", "NFD")
+        for other in ("NFC", "NFD")
+    ]
+    for one in found:
+        assert one.queried.query_scores == pytest.approx(found[0].queried.query_scores, abs=1e-5)
+    assert found[0].queried.query_scores[0] > 0.5
+
+
 @pytest.mark.parametrize(
     ("query", "text", "doubted"),
     [
@@ -142,6 +155,8 @@ def test_a_query_about_something_else_is_told():
         ("the Otter", "OTTERS, they say, swim.", False),
         ("图书馆", "新图书馆明年开放。", False),
         ("otter?", " ", False),
+        ("caf\u00e9", "The cafe\u0301 opened.", False),
+        ("cafe\u0301", "The caf\u00e9 opened.", False),
     ],
 )
 def test_what_is_a_word_of_the_query(parser, query, text, doubted):
