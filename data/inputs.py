@@ -22,6 +22,7 @@ from discsum.data.tables import (
     TABLES,
     count_rows,
     find_column,
+    own_id,
     read_rows,
     row_id,
     stem_of,
@@ -142,6 +143,8 @@ def read_inputs(
             if not name:
                 raise InputError("expected the name of a file or folder, got an empty one")
             if name == "-":
+                if inputs.count(name) > 1:
+                    raise InputError("expected standard input once, got it several times")
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
@@ -331,18 +334,16 @@ def item_of(
         return Failure(source, f"expected text in column {column}, got {json_type(row[column])}")
     if is_larger(row[column], options.largest):
         return Failure(source, f"expected a text of at most {options.largest:,} bytes, got more; {RAISE}")
-    name, text, document = row.get("id"), row[column], None
+    name, text, document = own_id(row.get("id")), row[column], None
     try:
         if holds_document(row, options.text_column):
             from discsum.document import Document
 
-            document = Document.from_json(row | {"id": "" if name is None else str(name)}, source)
+            document = Document.from_json(row | {"id": name}, source)
         else:
             text = without_markup(text, markup_of(options.input))
     except MissingExtraError:
         raise
     except DiscsumError as error:
         return Failure(source, str(error))
-    if name in (None, ""):
-        name = row_id(path, label)
-    return Item(str(name), source, text, document)
+    return Item(name or row_id(path, label), source, text, document)

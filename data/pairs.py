@@ -20,7 +20,7 @@ from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, read_rows, row_id, warn_of_other_columns
+from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, own_id, read_rows, row_id, warn_of_other_columns
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -162,7 +162,7 @@ class PairSource:
             text, references = (row[column] for column in columns)
             if isinstance(text, str) and is_larger(text, self.max_document_bytes):
                 raise InputError(f"expected a text of at most {self.max_document_bytes:,} bytes, got more; {RAISE}")
-            id = str(row["id"]) if row.get("id") not in (None, "") else id
+            id = own_id(row.get("id")) or id
             # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
             document = Document.from_json(row | {"id": id}) if holds_document(row, self.text_column) else None
             return Pair(id, _text(text), _references(references, columns[1] in WHOLE), document, source)

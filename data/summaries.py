@@ -12,7 +12,7 @@ from typing import Any
 from discsum.data.failures import Failure
 from discsum.data.slices import ENCODING
 from discsum.data.storage import is_url
-from discsum.data.tables import TABLES, find_column, read_rows
+from discsum.data.tables import TABLES, find_column, own_id, read_rows
 from discsum.errors import InputError, InputWarning
 
 COLUMNS = ("id", "summary")
@@ -87,9 +87,10 @@ class SummaryTable:
 def _row(row: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the id of a row and the lines of its summary, without empty ones."""
     name, summary = (row[find_column(row, [column], f"rename the column of {_MEANING[column]}")] for column in COLUMNS)
-    if name in (None, ""):
+    id = own_id(name)
+    if not id:
         raise InputError(f"expected the id of a text, got {name!r}")
     lines = summary.replace("\r", "\n").split("\n") if isinstance(summary, str) else summary
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise InputError(f"expected a summary or a list of its sentences, got {summary!r:.40}")
-    return str(name), [" ".join(line.split()) for line in lines if line.strip()]
+    return id, [" ".join(line.split()) for line in lines if line.strip()]

@@ -128,6 +128,11 @@ def stem_of(path: Location, packed: str = "") -> str:
     return Path(name).stem.encode("utf-8", "backslashreplace").decode()
 
 
+def own_id(value: Any) -> str:
+    """Return the id in a row; an empty string if there is none: null, empty or not a number."""
+    return "" if value is None or value != value else str(value)
+
+
 def row_id(path: Location, label: str) -> str:
     """Return the id of a table's row that has none of its own."""
     return f"{stem_of(path, '.gz')}-{label}"

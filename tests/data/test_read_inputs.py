@@ -34,6 +34,8 @@ def test_text_comes_as_it_is(tmp_path):
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Rain\r\n")))
     assert list(read_inputs(["-"])) == [Item("stdin", "standard input", "Rain\r\n")]
+    for failure in read_inputs(["-", "-"]):
+        assert failure == Failure("-", "expected standard input once, got it several times")
 
 
 def test_a_folder_in_the_order_of_its_names(tmp_path):

@@ -21,8 +21,9 @@ def test_names_of_rows(tmp_path):
     path = tmp_path / "news.jsonl"
     path.write_text(
         '{"text": "a", "id": 7}\n{"text": "b", "id": ""}\n{"text": "c", "id": null}\n{"text": "d", "id": "x"}\n'
+        '{"text": "e", "id": NaN}\n{"text": "f", "id": 0}\n'
     )
-    assert [item.id for item in read_inputs([str(path)])] == ["7", "news-2", "news-3", "x"]
+    assert [item.id for item in read_inputs([str(path)])] == ["7", "news-2", "news-3", "x", "news-5", "0"]
 
 
 def test_the_article_is_the_text_where_there_are_both(tmp_path):
