@@ -247,7 +247,8 @@ def evaluate(
         systems, engine = load_systems(models, policy, parser, generation, selector, r, device)
     if parser is None and not is_dataset_folder(place):
         _note_parser(systems)
-    _note_systems(systems, policy, given=(units, words, ratio) != (None, None, None))
+    length = units, words, ratio
+    _note_systems(systems, policy, given=any(one is not None for one in length))
     results = measure(
         systems,
         MeasuredRows(place, text_column, summary_column, first, last),
@@ -265,6 +266,7 @@ def evaluate(
     if output is not None:
         write_documents(Path(output), results)
     _note_whole(results)
+    _note_oracle(results, length)
     run.finish()
 
 
@@ -276,20 +278,27 @@ def _note_parser(systems: Sequence[System]) -> None:
 
 
 def _note_systems(systems: Sequence[System], policy: Policy, *, given: bool) -> None:
-    """Report on standard error systems that are measured at another length than a user may expect.
-
-    These are models whose own default length is not that of the evaluation, unless a length was `given`, and the oracle
-    with a limit in words.
-    """
+    """Report on standard error models whose own default length is not the evaluation's, unless one was `given`."""
     length = policy.budget.units
     for system in systems:
-        if length is None and system.name == ORACLE:
-            say(f"discsum: {ORACLE}: measured at its own length: it has no limit in words")
         if not given and system.default_units not in (None, length):
             say(
                 f"discsum: {system.name}: measured with {length} units like all models; its own length is "
                 f"{system.default_units} (--units {system.default_units})"
             )
+
+
+def _note_oracle(results: Sequence[ModelScores], length: tuple[int | None, int | None, float | None]) -> None:
+    """Report on standard error if the oracle is measured at another length than the given one."""
+    units, *in_words = length
+    for result in results:
+        if result.name != ORACLE:
+            continue
+        limit = dict(result.rouge.signature.fields).get("oracle-units")
+        if any(one is not None for one in in_words):
+            say(f"discsum: {ORACLE}: measured at its own length: it has no limit in words")
+        elif units is not None and limit != str(units):
+            say(f"discsum: {ORACLE}: measured by the folder's labels, made for another length (oracle-units:{limit})")
 
 
 def _note_whole(results: Sequence[ModelScores]) -> None:

@@ -174,6 +174,8 @@ def test_a_dataset_folder_gives_what_its_table_gives(
     ]
     mean = sum(entry["rouge2"] for entry in entries[:2]) / 2
     assert 100 * mean == pytest.approx(from_table["models"][0]["rouge2"]["mean"])
+    other_length = discsum("evaluate", "oracle", tmp_path / "set", "--unit", unit, "--units", 2)
+    assert "oracle: measured by the folder's labels, made for another length (oracle-units:1)" in other_length.err
     result = discsum("evaluate", "lead", tmp_path / "set", "--text-column", "body")
     assert (result.code, "expected neither with a dataset folder" in result.err) == (2, True)
     other_unit = discsum("evaluate", "lead", tmp_path / "set", "--unit", unit, "--first", 5)
