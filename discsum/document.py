@@ -48,7 +48,7 @@ class Document:
         edus: EDU spans in order; every non-white-space character is in exactly one.
         tree: The discourse tree over the EDUs, if known.
         id: The document's name, such as its file's stem.
-        parser: What made the tree: a parser's name and version, or the treebank's format.
+        parser: What made the tree: a parser's name, or the format that it was read from.
         warnings: Reasons to doubt the result, such as a text in another language than the parser's.
         erst: Secondary edges and signals of relations, if the tree was read from an rs4 file that has some.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
 MILLION = 1e6
 DAGGERS = (
-    "† not significantly worse than the setting's best model with one head, ‡ than the one with eight heads "
+    "models with one head: † not significantly worse than the setting's best of them, ‡ than the one with eight heads "
     "(paired bootstrap, p < 0.01)"
 )
 
