@@ -31,6 +31,7 @@ from discsum.data.tables import read_rows
 from discsum.document import Document
 from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError
 from discsum.formats.json import dumps
+from discsum.parsers.loading import _loaded
 from discsum.parsers.parser import Parser
 
 
@@ -160,6 +161,8 @@ def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
     def refuse(name, device):
         raise InputError(f"precision (--precision): expected one that {device} supports, such as fp32, got {name}")
 
+    # Another test may have loaded this parser in that precision.
+    _loaded.cache_clear()
     monkeypatch.setattr("discsum.parsers.parser.check_precision", refuse)
     refused = r"^precision \(--precision\): expected one that cpu supports, such as fp32, got bf16"
     with pytest.raises(InputError, match=refused):
