@@ -119,12 +119,12 @@ class RSTTree:
         """Return the tree over the EDUs `first..last`: the nodes that have some of these EDUs in both children."""
         if not 0 <= first <= last < self.edus:
             raise TreeError(f"expected a section of EDUs 0-{self.edus - 1}, got {first}-{last}")
+        splits = self.spans[:, 2]
         nodes = [
             replace(
                 node, first=max(node.first, first) - first, last=min(node.last, last) - first, split=node.split - first
             )
-            for node in self.nodes
-            if node.split >= first and node.split < last
+            for node in (self.nodes[index] for index in np.flatnonzero((splits >= first) & (splits < last)))
         ]
         return RSTTree(last - first + 1, nodes)
 

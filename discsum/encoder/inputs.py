@@ -16,6 +16,9 @@ from discsum.encoder.heads.base import UnitTree
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.tree import RSTTree
 
+# Most EDUs of a section of several sentences: matrices over EDUs are made before they are projected to sentences.
+MOST_EDUS = 4096
+
 
 @dataclass(frozen=True)
 class UnitInputs:
@@ -39,19 +42,38 @@ def unit_inputs(
 ) -> Iterator[UnitInputs]:
     """Yield the inputs of each section of a parsed document, in order; nothing for a document without a tree.
 
-    A section has at most `size` units, by default `max_units`. Its prior comes from the tree over its own EDUs, so
-    memory is linear in the document's length. `vectors` `(units, width)` only need to cover the sections that are used.
+    A section has at most `size` units; by default `max_units` units, and `MOST_EDUS` EDUs unless it is one sentence.
+    Its prior comes from the tree over its own EDUs, so memory is linear in the document's length. `vectors` `(units,
+    width)` only need to cover the sections that are used.
     """
     count = len(document.units(unit))
     if not count or document.tree is None:
         return
     features = torch.from_numpy(unit_features(document, unit))
-    size = network.max_units if size is None else min(size, network.max_units)
-    for first in range(0, count, size):
-        after = min(first + size, count)
+    if size is None:
+        sections = _sections(document, unit, network.max_units)
+    else:
+        size = min(size, network.max_units)
+        sections = ((first, min(first + size, count)) for first in range(0, count, size))
+    for first, after in sections:
         arrays = HEADS[network.head].prior(_section(document, unit, first, after), network.for_head())
         prior = {name: torch.from_numpy(array) for name, array in arrays.items()}
         yield UnitInputs(first, vectors[first:after], features[first:after], prior)
+
+
+def _sections(document: Document, unit: str, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first unit of each section, and the unit after its last."""
+    count = len(document.units(unit))
+    # The numbers of EDUs up to the end of each unit.
+    edus = np.arange(1, count + 1)
+    if unit == "sentence":
+        edus = np.bincount(document.edu_to_sentence, minlength=count).cumsum()
+    first, before = 0, 0
+    while first < count:
+        most = int(np.searchsorted(edus, before + MOST_EDUS, side="right"))
+        after = min(max(first + 1, most), first + size, count)
+        yield first, after
+        first, before = after, int(edus[after - 1])
 
 
 def _section(document: Document, unit: str, first: int, after: int) -> UnitTree:
@@ -59,9 +81,9 @@ def _section(document: Document, unit: str, first: int, after: int) -> UnitTree:
     if unit == "edu":
         return UnitTree(document.tree.section(first, after - 1), document.edu_to_sentence[first:after])
     edus = np.flatnonzero((document.edu_to_sentence >= first) & (document.edu_to_sentence < after))
-    if not len(edus):
-        # No EDU starts here: one EDU covers all these sentences. Place a single EDU in the first, so that each sentence
-        # attends to itself.
+    if not len(edus) or (after == first + 1 and len(edus) > MOST_EDUS):
+        # No EDU starts here, because one EDU covers all these sentences; or a single sentence is very long. Place a
+        # single EDU in the first sentence, so that each sentence attends to itself.
         return UnitTree(RSTTree(1), np.zeros(1, dtype=np.int64), after - first)
     section = document.tree.section(int(edus[0]), int(edus[-1]))
     return UnitTree(section, document.edu_to_sentence[edus] - first, after - first)
