@@ -56,8 +56,9 @@ class Candidates:
             layout, offsets = Layout(document.text), [(span.start, span.end) for span in spans]
             kinds = np.array(layout.kinds(offsets))
             labels = np.array(layout.labels(offsets), dtype=np.int64)
-            # Prose, or else the fragments of lists, or else everything.
-            allowed = next(mask for mask in (kinds == BODY, kinds == LIST, allowed) if mask.any())
+            speakers = np.isin(np.arange(len(spans)), labels[labels >= 0])
+            # Prose, or else the fragments of lists, or else everything but the labels of turns.
+            allowed = next(mask for mask in (kinds == BODY, kinds == LIST, ~speakers) if mask.any())
             companions = allowed
             if unit == "edu":
                 companions = allowed | (np.array(document.layout)[document.edu_to_sentence] == BODY)
@@ -89,7 +90,12 @@ class Candidates:
     def unit_costs(self) -> NDArray[np.int64]:
         """Return the cost of each unit `(units,)` in units: a group counts once, a label of a turn does not count."""
         costs = np.zeros(len(self.groups), dtype=np.int64)
+        labels = set(self.labels.tolist())
         # The first member that is selected with the group; headings in it are not.
-        costs[[next((one for one in own if self.companions[one]), own[0]) for own in self._members.values()]] = 1
+        paying = (
+            next((one for one in own if self.companions[one] and one not in labels), own[0])
+            for own in self._members.values()
+        )
+        costs[[*paying]] = 1
         costs[self.labels[self.labels >= 0]] = 0
         return costs

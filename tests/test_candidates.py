@@ -1,5 +1,7 @@
 """Halves of a clause are selected together, labels with their turns; layout is not selected."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,25 @@ def test_an_unknown_layout_is_refused():
 
 def test_unit_costs():
     assert Candidates.of(DOCUMENT, "edu").unit_costs().tolist() == [1, 1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("model", ["lead", "tree-knapsack", "ilp"])
+def test_labels_of_turns_are_no_summary_where_there_is_no_prose(model):
+    text = "Anna: Yes.\nBob: No.\nAnna: Ok.\nBob: Sure."
+    spans = [Span(found.start(), found.end()) for found in re.finditer(r"\S+", text)]
+    document = Document.from_spans(text, spans, spans, RSTTree(8, chain(8)))
+    for unit in ("sentence", "edu"):
+        candidates = Candidates.of(document, unit, skip_layout=True)
+        assert candidates.allowed.tolist() == [False, True] * 4
+        assert candidates.unit_costs().tolist() == [0, 1] * 4
+        summary = extract(document, baseline(model), Policy(Budget(units=1), unit, layout="skip"))
+        assert [one.text for one in summary.selected if one.text.endswith(".")] != []
+        assert len([one for one in summary.selected if not one.text.endswith(":")]) == 1
+
+
+def chain(edus):
+    """Return the nodes of a right-branching tree."""
+    return [
+        {"first": first, "last": edus - 1, "split": first, "nuclearity": "NS", "relation": "elaboration-additional"}
+        for first in range(edus - 1)
+    ]
