@@ -6,6 +6,7 @@ import copy
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -193,8 +194,12 @@ class UnitEncoder:
             if self.kind != DISCOURSE:
                 text, known = text[: row[-1].end if row else None], dict.fromkeys(UNITS, ()) | {unit: row}
             readings.append(Reading(network, text, self._split(text), known["sentence"], known["edu"], keep))
-        read(network, self.windows, readings)
-        every = zip(documents, rows, collect_vectors(network, readings, keep), strict=True)
+        # The gradient of trained layers passes the parser's frozen LSTM, which cuDNN only supports in training mode.
+        through = self.kind == DISCOURSE and bool(self.trained) and torch.is_grad_enabled()
+        with torch.backends.cudnn.flags(enabled=False) if through else nullcontext():
+            read(network, self.windows, readings)
+            collected = collect_vectors(network, readings, keep)
+        every = zip(documents, rows, collected, strict=True)
         return [self._combined(document, unit, vectors)[: len(row)] for document, row, vectors in every]
 
     def needs(self, unit: str) -> set[str]:

@@ -140,3 +140,14 @@ def test_units_longer_than_a_window_are_named(parser, encoder_folder):
     message = "wet: 1 of 2 units have more than 8 subwords, of which only the first 8 are read"
     with pytest.warns(InputWarning, match=message):
         encoder.vectors([document], "sentence")
+
+
+@pytest.mark.parametrize("name", ["contextual", "discourse", "isolated"])
+def test_gradients_reach_the_trained_layers(parser, encoded, name):
+    encoder = UnitEncoder.load(name, parser, layers=1)
+    encoder.train()
+    found = encoder.vectors([item.document for item in encoded], "edu")
+    # Of the last column: that of an EDU's state, in discourse vectors.
+    sum(vectors[:, -1].square().sum() for vectors in found).backward()
+    assert any(weight.grad is not None and weight.grad.any() for weight in encoder.trained.parameters())
+    assert torch.backends.cudnn.enabled
