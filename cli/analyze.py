@@ -35,6 +35,7 @@ app = command_app(help="Measure sequence-to-sequence models and corpora.", no_ar
 
 @app.command()
 def attention(
+    context: typer.Context,
     text: Annotated[str, typer.Argument(metavar="INPUT", help="A text file or a tree.")],
     model: Model,
     output: Out = "analysis",
@@ -67,8 +68,9 @@ def attention(
     if not isinstance(item, Item):
         raise InputError(str(item))
     if family_of(model) == "coarse_to_fine":
-        if (layer, selector, r) != (1, ALL, None):
-            raise typer.BadParameter("--layer, --selector and --r cannot be used with a coarse-to-fine model")
+        given = given_options(context)
+        if unused := [given[name] for name in ("layer", "selector", "r") if name in given]:
+            raise typer.BadParameter(f"{', '.join(unused)} cannot be used with a coarse-to-fine model")
         draw_chunks(item, model, output, max_tokens, parser, device)
         return
     with loading("the model"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discsum.abstractive.sparse.costs import GATHERED, SELECTING
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import parsers, systems
@@ -307,8 +308,8 @@ def _note_whole(results: Sequence[ModelScores]) -> None:
         if whole := sum(one.summary.read_whole for one in result.selections):
             say(
                 f"discsum: {result.name}: expected selected sentences, got all sentences of {whole} of "
-                f"{len(result.selections)} documents: a document of fewer than 3.5 * (r + 2) sentences is read whole, "
-                "because that is faster"
+                f"{len(result.selections)} documents: one of fewer than {GATHERED} * (r + {SELECTING}) "
+                "sentences is read whole, because that is faster"
             )
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from discsum.data.failures import Failure
 from discsum.data.manifest import fault_of
 from discsum.data.parts import WHOLE, Part
-from discsum.data.shard_names import number_of, record_name
+from discsum.data.shard_names import record_name, shard_number
 from discsum.data.storage import Location, read_each, sizes_in, write_bytes
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -164,10 +164,10 @@ class Listing:
 
 def _number(name: str) -> int:
     # Names of more than 100,000 shards do not sort like their numbers.
-    return number_of(name) or 0
+    return shard_number(name) or 0
 
 
 def _is_in(part: Part, name: str) -> bool:
     """Return whether a file is a shard of a part."""
-    number = number_of(name)
+    number = shard_number(name)
     return number is not None and part.has(number)

@@ -16,7 +16,7 @@ _SHARD = re.compile(rf"{SHARD}(\d{{5,}})\.{PARQUET}")
 _RECORD = re.compile(rf"\.(?:{SHARD}|{PART})\d{{5,}}(?:{re.escape(RECORD)}|\.sha256)")
 
 
-def number_of(name: str) -> int | None:
+def shard_number(name: str) -> int | None:
     """Return the number of a shard or part, from its file name; None for other files."""
     found = _SHARD.fullmatch(name) or _PART.fullmatch(name)
     return None if found is None else int(found[1])
@@ -29,7 +29,7 @@ def is_part(name: str) -> bool:
 
 def is_shard(name: str) -> bool:
     """Return whether this is the file name of a shard or part, of any command."""
-    return number_of(name) is not None
+    return shard_number(name) is not None
 
 
 def is_record(name: str) -> bool:

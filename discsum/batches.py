@@ -30,6 +30,20 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
+def in_order(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """Yield groups of items in order, each with a total size of at most `most`, or of a single larger item."""
+    group: list[T] = []
+    room = most
+    for item in items:
+        if group and size(item) > room:
+            yield group
+            group, room = [], most
+        group.append(item)
+        room -= size(item)
+    if group:
+        yield group
+
+
 def named(texts: Iterable[T], ids: Iterable[str] | None) -> Iterator[tuple[T, str]]:
     """Yield each text with its name, which is empty if there are no `ids`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from discsum.errors import DiscsumError, InputError
@@ -60,17 +59,12 @@ def parse_object(content: bytes | str, source: str, failed: type[DiscsumError]) 
     return found
 
 
-def read_fields(cls: type[Kind], path: Path, failed: type[DiscsumError]) -> Kind:
-    """Return a dataclass filled from the JSON object in a file.
+def checked_fields(cls: type[Kind], content: Any, path: object, failed: type[DiscsumError]) -> Kind:
+    """Return a dataclass filled from an object that was read from `path`.
 
     Raises:
-        DiscsumError: `failed`, as in `read_object`, or naming every field that is wrong.
+        DiscsumError: `failed`, naming every field that is wrong.
     """
-    return checked_fields(cls, read_object(path, failed), path, failed)
-
-
-def checked_fields(cls: type[Kind], content: Any, path: object, failed: type[DiscsumError]) -> Kind:
-    """Return a dataclass filled from an object that was read from `path`; errors as in `read_fields`."""
     try:
         return convert(cls, content, str(path))
     except DiscsumError as error:

@@ -95,16 +95,6 @@ class CheckedModel:
         return model
 
 
-def load_pretrained(kind: str, name: str, expected: str) -> Any:
-    """Return what a class of transformers loads from a folder or from the hub; see `CheckedModel`."""
-    return CheckedModel(name, expected).load(kind)
-
-
-def load_pretrained_model(kind: str, name: str, expected: str) -> Any:
-    """Return a model with its weights; see `CheckedModel`."""
-    return CheckedModel(name, expected).load_model(kind)
-
-
 def build_model(settings: Mapping[str, Any], source: str) -> Any:
     """Return an encoder of transformers without weights.
 

@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from discsum.batches import ahead, batches, named
+from discsum.batches import ahead, batches, in_order, named
 from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
@@ -265,16 +265,7 @@ class Parser:
 
 def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
     """Yield groups of readings in order, each with at most `most` subwords or of a single longer reading."""
-    group: list[Reading] = []
-    room = most
-    for reading in readings:
-        if group and len(reading.words) > room:
-            yield group
-            group, room = [], most
-        group.append(reading)
-        room -= len(reading.words)
-    if group:
-        yield group
+    return in_order(readings, lambda reading: len(reading.words), most)
 
 
 def _check_kept(keep: Collection[str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.batches import in_order
 from discsum.document import Span
 from discsum.parsers.characters import DIGIT, LETTER, LINE_END, LOWER_OR_TITLE, SPACE, UPPER, Characters
 from discsum.writing import BLANK_LINE
@@ -64,7 +65,7 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
 
 def split_texts(texts: Iterable[str], tokenizer: Tokenizer) -> Iterator[Subwords]:
     """Yield the subwords of each text; up to `PIECE` characters are tokenized together, in threads of the tokenizer."""
-    for some in _groups(texts):
+    for some in in_order(texts, len, PIECE):
         plain = [_DELETED_SPACE.sub(" ", _SURROGATE.sub("\ufffd", text)) for text in some]
         if len(some) == 1:
             # A single text gains nothing from a batch, and the tokenizer would warn if the process forked later.
@@ -72,19 +73,6 @@ def split_texts(texts: Iterable[str], tokenizer: Tokenizer) -> Iterator[Subwords
         else:
             encodings = tokenizer.encode_batch(plain, add_special_tokens=False)
             yield from (_joined(text, [(0, one)], tokenizer) for text, one in zip(some, encodings, strict=True))
-
-
-def _groups(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield groups of texts in order, each with at most `PIECE` characters or of a single longer text."""
-    group, room = list[str](), PIECE
-    for text in texts:
-        if group and len(text) > room:
-            yield group
-            group, room = [], PIECE
-        group.append(text)
-        room -= len(text)
-    if group:
-        yield group
 
 
 def _pieces(text: str, tokenizer: Tokenizer) -> Iterator[tuple[int, Encoding]]:

@@ -16,7 +16,8 @@ from discsum.recipes.yaml_values import read_yaml
 # The split of all documents, for evaluation.
 ALL = "all"
 _SENTENCE = "# text = "
-_LISTING = "splits.tsv"
+# Names of documents with their split.
+LISTING = "splits.tsv"
 # A line of `splits.md`: a heading that names a split, or a document.
 _HEADING, _BULLET = re.compile(r"## +(\S+)"), re.compile(r"[*-] +(\S+)")
 
@@ -39,7 +40,7 @@ def read_gum(folder: Path, split: str) -> list[Document]:
     Raises:
         InputError: A missing file or folder, or a tree whose EDUs differ from the text.
     """
-    listed = folder / _LISTING
+    listed = folder / LISTING
     if listed.is_file():
         names = _names(listed, split)
     else:
@@ -69,7 +70,7 @@ def _names(listing: Path, split: str) -> list[str]:
 
 def split_names(folder: Path) -> dict[str, list[str]]:
     """Return the names of the documents of a checkout of GUM by split; raises the errors of `read_splits`."""
-    return read_splits(listing if (listing := folder / _LISTING).is_file() else folder / "splits.md")
+    return read_splits(listing if (listing := folder / LISTING).is_file() else folder / "splits.md")
 
 
 def read_splits(listing: Path) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ from discsum.files import replaced
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
 from discsum.persistence import CONFIG, check_finite
-from discsum.transformers_models import load_pretrained, load_pretrained_model
+from discsum.transformers_models import CheckedModel
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,7 +47,7 @@ def load_tokenizer(name_or_path: str) -> Any:
         WeightsError: No such model, or a model without a tokenizer, or one that cannot pad.
     """
     check_model_location(name_or_path)
-    tokenizer = load_pretrained("AutoTokenizer", name_or_path, EXPECTED)
+    tokenizer = CheckedModel(name_or_path, EXPECTED).load("AutoTokenizer")
     if not tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens):
         # Without a tokenizer's files, transformers makes an empty one from the model's configuration.
         raise WeightsError(
@@ -68,7 +68,7 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
     """
     check_device(device)
     check_model_location(name_or_path)
-    model = load_pretrained_model("AutoModelForSeq2SeqLM", name_or_path, EXPECTED)
+    model = CheckedModel(name_or_path, EXPECTED).load_model("AutoModelForSeq2SeqLM")
     check_search(model, name_or_path)
     return model.to(device)
 

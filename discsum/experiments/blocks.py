@@ -153,7 +153,7 @@ class DatasetBlocks:
     @property
     def ids(self) -> list[str]:
         """The names of the documents."""
-        return [name for part in self.rows.column("id") for name in part.to_pylist()]
+        return [*self.rows.values("id")]
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the documents in blocks."""

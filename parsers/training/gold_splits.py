@@ -10,9 +10,9 @@ from warnings import warn
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.parsers.training.split_folders import split_folders
-from discsum.parsers.training.splits import KEPT, LISTING, Splits, match_names
+from discsum.parsers.training.splits import KEPT, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
-from discsum.parsers.treebank import ALL, is_treebank, read_gum, read_splits, split_names
+from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits, split_names
 from discsum.persistence import locate
 
 

@@ -15,15 +15,15 @@ from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.files import replacing, sha256_of_text
 from discsum.formats import suffixes
-from discsum.json_objects import read_fields
+from discsum.json_objects import checked_fields, read_object
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
-from discsum.parsers.treebank import is_treebank, read_gum, read_splits
+from discsum.parsers.treebank import LISTING, is_treebank, read_gum, read_splits
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
 
-LISTING, KEPT = "splits.tsv", "treebank.json"
+KEPT = "treebank.json"
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,10 @@ class Splits:
     @classmethod
     def read(cls, folder: Path) -> Splits | None:
         """Return the splits in a parser's folder; None if it has none."""
-        if not (folder / KEPT).is_file():
+        path = folder / KEPT
+        if not path.is_file():
             return None
-        return read_fields(cls, folder / KEPT, InputError)
+        return checked_fields(cls, read_object(path, InputError), path, InputError)
 
 
 @dataclass(frozen=True)

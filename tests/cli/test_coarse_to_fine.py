@@ -150,8 +150,8 @@ def test_heat_maps_of_chunks(discsum, folders, parser_folder, article, tmp_path,
     assert " ".join(data["chunks"]).split() == data["read"]
     for name in ("attention-chunks.png", "attention-chunks.svg", "attention-chunks-words.png"):
         assert (tmp_path / "maps" / name).stat().st_size > 1000
-    result = discsum(*command, "--layer", 2)
-    said = "--layer, --selector and --r cannot be used with a coarse-to-fine model"
+    result = discsum(*command, "--layer", 1)
+    said = "--layer cannot be used with a coarse-to-fine model"
     assert (result.code, said in result.err) == (2, True)
 
 
