@@ -42,7 +42,7 @@ class Candidates:
             unit: `sentence` or `edu`.
             dependencies: Whether EDUs bring along the EDUs of their sentence that they depend on.
             skip_layout: Whether only prose is allowed. A text without prose has its list fragments allowed, and one
-                without these is allowed as a whole.
+                without these everything but the labels of turns.
         """
         spans = document.units(unit)
         none = np.full(len(spans), -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Warnings about texts that are not in the parser's language, or are markup."""
+"""Warnings about texts that are empty, are not in the parser's language, or are markup."""
 
 from __future__ import annotations
 

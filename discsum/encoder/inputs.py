@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.document import Document
@@ -42,36 +43,33 @@ def unit_inputs(
 ) -> Iterator[UnitInputs]:
     """Yield the inputs of each section of a parsed document, in order; nothing for a document without a tree.
 
-    A section has at most `size` units; by default `max_units` units, and `MOST_EDUS` EDUs unless it is one sentence.
-    Its prior comes from the tree over its own EDUs, so memory is linear in the document's length. `vectors` `(units,
-    width)` only need to cover the sections that are used.
+    A section has at most `size` units; without `size`, at most `max_units`, and sentences with at most `MOST_EDUS` EDUs
+    together unless it is a single sentence. Its prior comes from the tree over its own EDUs, so memory is linear in the
+    document's length. `vectors` `(units, width)` only need to cover the sections that are used.
     """
     count = len(document.units(unit))
     if not count or document.tree is None:
         return
     features = torch.from_numpy(unit_features(document, unit))
-    if size is None:
-        sections = _sections(document, unit, network.max_units)
-    else:
-        size = min(size, network.max_units)
-        sections = ((first, min(first + size, count)) for first in range(0, count, size))
-    for first, after in sections:
+    # EDUs before the end of each unit that count toward `MOST_EDUS`.
+    edus = np.zeros(count, dtype=np.int64)
+    if size is None and unit == "sentence":
+        edus = np.bincount(document.edu_to_sentence, minlength=count).cumsum()
+    for first, after in _sections(edus, min(size or network.max_units, network.max_units)):
         arrays = HEADS[network.head].prior(_section(document, unit, first, after), network.for_head())
         prior = {name: torch.from_numpy(array) for name, array in arrays.items()}
         yield UnitInputs(first, vectors[first:after], features[first:after], prior)
 
 
-def _sections(document: Document, unit: str, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the first unit of each section, and the unit after its last."""
-    count = len(document.units(unit))
-    # The numbers of EDUs up to the end of each unit.
-    edus = np.arange(1, count + 1)
-    if unit == "sentence":
-        edus = np.bincount(document.edu_to_sentence, minlength=count).cumsum()
+def _sections(edus: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first unit of each section of at most `size` units, and the unit after its last.
+
+    `edus` `(units,)` is the number of EDUs up to the end of each unit.
+    """
     first, before = 0, 0
-    while first < count:
+    while first < len(edus):
         most = int(np.searchsorted(edus, before + MOST_EDUS, side="right"))
-        after = min(max(first + 1, most), first + size, count)
+        after = min(max(first + 1, most), first + size)
         yield first, after
         first, before = after, int(edus[after - 1])
 
