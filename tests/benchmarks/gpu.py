@@ -12,9 +12,7 @@ run; on a CPU it is CPU time divided by wall-clock time.
   the mean utilization that the driver reports.
 - `decoder`: steps of the sparse decoder.
 - `compressed`: self-attention of twelve layers of a compressed encoder, without projections, for one text and
-  bart-large's heads in bfloat16: stock, `strided` with stacked blocks, and `strided` by FlexAttention, with the largest
-  difference between the last two and the time that compilation takes (nothing where it does not run). The columns
-  of `strided` include finding the blocks, once for all layers.
+  bart-large's heads in bfloat16: stock and `strided`. The latter includes finding the blocks, once for all layers.
 
 Without a GPU the script says so and exits; use `--device cpu` to try it.
 """
@@ -38,7 +36,6 @@ from sparse_decoder import layout_of, make_model, run
 from torch import Tensor
 from torch.nn import Module
 
-from discsum.abstractive.compressed import flex
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import Call, CompressionSettings
 from discsum.abstractive.compressed.config import CompressionConfig
@@ -219,9 +216,9 @@ def measure_decoder(device: torch.device, lengths: list[int], small: bool) -> No
 
 
 def measure_compressed(device: torch.device, lengths: list[int], blocks: int) -> None:
-    """Print milliseconds of the self-attention of `LAYERS` layers, and the time of compiling FlexAttention."""
-    head = "".join(f"{name:>10}" for name in ("tokens", "stock", "stacked", "flex"))
-    print(f"{head}{'difference':>12}{'compiled in':>13}  ms for {LAYERS} layers, strided with {blocks} blocks")
+    """Print milliseconds of the self-attention of `LAYERS` layers."""
+    head = "".join(f"{name:>10}" for name in ("tokens", "stock", "strided"))
+    print(f"{head}  ms for {LAYERS} layers, strided with {blocks} blocks")
     for tokens in lengths:
         states = torch.randn(1, tokens, 1024, device=device, dtype=torch.bfloat16)
         settings = CompressionSettings(CompressionConfig("strided", blocks))
@@ -238,19 +235,8 @@ def measure_compressed(device: torch.device, lengths: list[int], blocks: int) ->
 
         with torch.inference_mode():
             times = [seconds(lambda stock=stock, layers=layers: layers(stock), device)]
-            stacked = attend(strided)
             times.append(seconds(lambda strided=strided, attend=attend: attend(strided), device))
-            settings.flex = True
-            started = time.perf_counter()
-            found = attend(strided)
-            wait(device)
-            first = time.perf_counter() - started
-            if device.type == "cuda" and not flex._FAILED:
-                times.append(seconds(lambda strided=strided, attend=attend: attend(strided), device))
-        row = "".join(f"{1000 * one:10.3f}" for one in times)
-        if len(times) == 3:
-            row += f"{(stacked - found).abs().max().item():12.4f}{first:11.1f} s"
-        print(f"{tokens:10}{row}", flush=True)
+        print(f"{tokens:10}" + "".join(f"{1000 * one:10.3f}" for one in times), flush=True)
 
 
 def main() -> None:

@@ -44,7 +44,6 @@ class CompressionSettings(Conversion):
 
     Attributes:
         config: Arguments of `compress`, which are saved.
-        flex: Whether `strided` uses FlexAttention where it can; not saved.
     """
 
     name = "compressed"
@@ -52,7 +51,6 @@ class CompressionSettings(Conversion):
     key = SETTINGS
 
     config: CompressionConfig
-    flex: bool = False
 
     @property
     def call(self) -> Call:

@@ -24,7 +24,6 @@ def compress(
     kernel: int = 3,
     groups: int = 1,
     borders: str | None = None,
-    flex: bool = False,
 ) -> Any:
     """Compress the self-attention of a model's encoder in place, and return the model.
 
@@ -41,7 +40,6 @@ def compress(
         kernel: Number of tokens that share one key and value (`conv`, `conv_pool`, `strided_conv`).
         groups: Groups of channels that are convolved separately.
         borders: `sentences` or `edus`, at whose borders blocks begin and end (`strided`, `strided_conv`).
-        flex: Whether to use FlexAttention on a GPU (`strided`).
 
     Raises:
         InputError: An unsupported model, a model whose encoder is already compressed, or settings that do not fit.
@@ -49,10 +47,8 @@ def compress(
     config = CompressionConfig(variant, blocks, kernel, groups, borders)
     if hasattr(model, CompressionSettings.name):
         raise InputError("expected a model with its original encoder, got a compressed one; decompress it first")
-    if flex and variant != "strided":
-        raise InputError(f"flex: expected the variant strided, got {variant}")
     attentions = encoder_attentions(model)
-    settings = CompressionSettings(config, flex)
+    settings = CompressionSettings(config)
     for projections in attentions:
         module, width = projections.module, projections.key.in_features
         if config.convolves:

@@ -7,15 +7,11 @@ import torch
 from seq2seq_families import FAMILIES, make_model
 from small_compressed import OTHERS, ids_of, shuffle, states, used
 from tiny_bart import generated, make_bart
-from torch._dynamo.exc import TorchDynamoException
 
 from discsum.abstractive.compressed import compress, decompress
-from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.config import VARIANTS
-from discsum.abstractive.compressed.flex import flex_strided
 from discsum.abstractive.sparse import SentenceLayout
-from discsum.errors import InputWarning
 
 PLAIN = [name for name in FAMILIES if name not in OTHERS]
 
@@ -214,62 +210,3 @@ def test_no_gradient_is_nan(variant, inputs):
     added = [name for name in gradients if ".compression." in name]
     assert len(added) == (0 if variant == "strided" else 2 * 2 * 2)
     assert all(gradients[name].abs().sum() > 0 for name in added if not name.endswith("key.bias"))
-
-
-@pytest.mark.parametrize("blocks", [2, 3, 5])
-def test_flex_attention_reads_the_same_blocks(blocks, inputs):
-    """FlexAttention is not compiled here, so that it runs on a CPU."""
-    tables = BlockTables.of(inputs.mask.bool(), blocks, inputs.layout)
-    torch.manual_seed(0)
-    queries, keys, values = torch.randn(3, 2, 4, 22, 16)
-    found = flex_strided(queries, keys, values, tables, 0.25, compiled=False)
-    bounds = tables.bounds[torch.arange(2)[:, None], tables.block_of_token]
-    place = torch.arange(22)
-    reads = (place >= bounds[..., 2, None]) & (place < bounds[..., 3, None]) & inputs.mask.bool()[:, None]
-    products = (queries @ keys.transpose(2, 3) / 4).masked_fill(~reads[:, None], -torch.inf)
-    expected = (torch.softmax(products, -1) @ values).nan_to_num() * inputs.mask[:, None, :, None]
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-
-
-@pytest.fixture
-def flex(monkeypatch):
-    """Let FlexAttention run on a CPU, uncompiled; return a list that grows with every use."""
-    uses = []
-
-    def plain(*arguments):
-        uses.append(arguments)
-        return flex_strided(*arguments, compiled=False)
-
-    failed = []
-    monkeypatch.setattr("discsum.abstractive.compressed.attention.flex_takes", lambda *_: not failed)
-    monkeypatch.setattr("discsum.abstractive.compressed.flex.flex_strided", plain)
-    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", failed)
-    return uses
-
-
-def test_an_encoder_with_flex_attention_equals_one_with_stacked_blocks(inputs, flex):
-    model = compress(make_bart(), "strided", blocks=4)
-    expected = states(model, **inputs.forward)
-    assert not flex
-    found = states(compress(decompress(model), "strided", blocks=4, flex=True), **inputs.forward)
-    assert len(flex) == model.config.encoder_layers
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-
-
-def test_without_a_compiler_blocks_are_stacked(inputs, flex, monkeypatch):
-    asked = []
-
-    def fails(*arguments):
-        asked.append(arguments)
-        raise TorchDynamoException("no C compiler\nand more")
-
-    model = compress(make_bart(), "strided", blocks=4)
-    expected = states(model, **inputs.forward)
-    model.compressed.flex = True
-    monkeypatch.setattr("discsum.abstractive.compressed.flex.flex_strided", fails)
-    with pytest.warns(InputWarning, match=r"^FlexAttention cannot be compiled here \(no C compiler\); "):
-        found = states(model, **inputs.forward)
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(states(model, **inputs.forward), found, atol=0, rtol=0)
-    # It is tried once only.
-    assert len(asked) == 1

@@ -198,9 +198,8 @@ def test_what_cannot_be_compressed(inputs):
         ("conv", 3, 3, 5): "groups: expected a divisor of the model's width 32, got 5",
         ("strided", 3, 3, 1, "words"): "borders: expected one of sentences, edus, got 'words'",
         ("conv", 3, 3, 1, "edus"): "borders: expected none for the variant conv, which has no blocks",
-        ("strided_conv", 3, 3, 1, None, True): "flex: expected the variant strided, got strided_conv",
     }.items():
-        names = ("variant", "blocks", "kernel", "groups", "borders", "flex")
+        names = ("variant", "blocks", "kernel", "groups", "borders")
         with pytest.raises(InputError, match=said):
             compress(make_bart(), **dict(zip(names, settings, strict=False)))
     with pytest.raises(InputError, match="expected a sequence-to-sequence model"):

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.family import CompressedFamily
-from discsum.abstractive.compressed.flex import flex_takes
 from discsum.abstractive.penalties import sentence_ends
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse import sparsify
@@ -161,18 +160,6 @@ def test_dropout_is_of_attention_and_feed_forward_networks_too(parser_folder):
     with family.model.compressed.within(Call(None, tables)):
         first, second, whole, again = (attention.train(mode)(states)[0] for mode in (True, True, False, False))
     assert not first.equal(second) and whole.equal(again)
-
-
-def test_flex_attention_needs_a_gpu_and_no_dropout(monkeypatch):
-    class OnGPU:
-        is_cuda = True
-
-    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", [])
-    assert flex_takes(OnGPU(), 64, 0.0)
-    assert not flex_takes(OnGPU(), 64, 0.1) and not flex_takes(OnGPU(), 24, 0.0)
-    assert not flex_takes(torch.zeros(2, 9, 256), 64, 0.0)
-    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", ["no C compiler"])
-    assert not flex_takes(OnGPU(), 64, 0.0)
 
 
 class KilledError(Exception):
