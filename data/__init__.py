@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from discsum.late_imports import on_first_use
 
 __all__ = ["load"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the reader of dataset folders on first use: it needs `datasets`, readers of tables do not."""
-    if name not in __all__:
-        raise AttributeError(f"module 'discsum.data' has no attribute {name!r}")
-    from discsum.data import dataset
-
-    return getattr(dataset, name)
+# The reader of dataset folders needs `datasets`, readers of tables do not.
+__getattr__ = on_first_use(__name__, {"load": "discsum.data.dataset"})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from discsum.constants import SHIPPED_PARSER, TEXT
+from discsum.late_imports import on_first_use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 __version__ = "0.1.0"
 
-# The modules that programs use; also imported on first use.
-_MODULES = {
+# The modules that programs use.
+_MODULES = (
     "abstractive",
     "baselines",
     "data",
@@ -34,8 +35,7 @@ _MODULES = {
     "oracles",
     "parsers",
     "priors",
-}
-# Imported on first use, so that `import discsum` and the command line start fast.
+)
 _HOMES = {
     "Document": "discsum.document",
     "EDU": "discsum.document",
@@ -45,7 +45,9 @@ _HOMES = {
     "Summary": "discsum.summary",
     "ExtractiveSummarizer": "discsum.summarizer.extractive",
     "Parser": "discsum.parsers.parser",
+    **dict.fromkeys(_MODULES, "discsum"),
 }
+__getattr__ = on_first_use("discsum", _HOMES)
 
 __all__ = [
     "EDU",
@@ -147,15 +149,6 @@ def _read(texts: Iterable[_T], input: str) -> Iterator[_T]:
     markup.check_input(input)
     import_module("discsum.batches").check_several(texts)
     return (markup.to_text(text, input) if isinstance(text, str) else text for text in texts)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name or module on first use."""
-    if name in _MODULES:
-        return import_module(f"discsum.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'discsum' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from discsum.late_imports import on_first_use
 
 if TYPE_CHECKING:
     from discsum.abstractive.converted import from_pretrained
@@ -11,20 +12,16 @@ if TYPE_CHECKING:
     from discsum.abstractive.sparse.collator import LayoutCollator
     from discsum.abstractive.sparse.conversion import densify, sparsify
 
-# Imported on first use, so that listing the selectors does not import torch.
-_HOMES = {
-    "densify": "sparse.conversion",
-    "from_pretrained": "converted",
-    "sparsify": "sparse.conversion",
-    "LayoutCollator": "sparse.collator",
-    "SentenceLayout": "layout",
-}
+# Listing the selectors does not import torch.
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "densify": "discsum.abstractive.sparse.conversion",
+        "from_pretrained": "discsum.abstractive.converted",
+        "sparsify": "discsum.abstractive.sparse.conversion",
+        "LayoutCollator": "discsum.abstractive.sparse.collator",
+        "SentenceLayout": "discsum.abstractive.layout",
+    },
+)
 
 __all__ = ["LayoutCollator", "SentenceLayout", "densify", "from_pretrained", "sparsify"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"discsum.abstractive.{_HOMES[name]}"), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from discsum.late_imports import on_first_use
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
@@ -22,13 +23,8 @@ HEADS: Registry[type[Head]] = Registry(
 register, register_file = HEADS.register, HEADS.register_file
 
 
-def __getattr__(name: str) -> Any:
-    """Import the base classes on first use, so that listing the heads does not import torch."""
-    if name not in ("Head", "HeadConfig", "Prior", "UnitTree"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from discsum.encoder.heads import base
-
-    return getattr(base, name)
-
-
+# Listing the heads does not import torch.
+__getattr__ = on_first_use(
+    __name__, dict.fromkeys(("Head", "HeadConfig", "Prior", "UnitTree"), "discsum.encoder.heads.base")
+)
 __all__ = ["HEADS", "Head", "HeadConfig", "Prior", "UnitTree", "register", "register_file"]
