@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discsum.data.columns import DOCUMENT
 from discsum.data.locks import LOCK
 from discsum.data.manifest import Manifest, check_sums
 from discsum.data.rows import shard_errors
@@ -112,10 +111,7 @@ def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
     for old in folder.glob(f"{name}-*.arrow"):
         old.unlink()
     with shard_errors(files[0]), files[0].open("rb") as first:
-        there = pq.read_schema(first).remove_metadata()
-    # Shards of earlier versions lack some columns of documents.
-    named = {name for name, _ in DOCUMENT}
-    columns = pa.schema([*DOCUMENT, *(field for field in there if field.name not in named)])
+        columns = pq.read_schema(first).remove_metadata()
     path = folder / f"{name}.arrow"
     with replacing(path) as partial, partial.open("wb") as file, pa.ipc.new_stream(file, columns) as stream:
         for batch in _batches(files, columns):
@@ -124,13 +120,9 @@ def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
 
 
 def _batches(files: Sequence[Location], columns: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of shards with the given columns; columns that a shard lacks are null."""
+    """Yield the rows of shards that have the given columns."""
     for path in files:
         with shard_errors(path), path.open("rb") as file:
             # Without pre-buffering; see `ShardFile.opened`.
             for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS):
-                rows = pa.Table.from_batches([batch])
-                for field in columns:
-                    if field.name not in rows.column_names:
-                        rows = rows.append_column(field, pa.nulls(len(rows), field.type))
-                yield from rows.select(columns.names).cast(columns).to_batches()
+                yield batch.cast(columns)

@@ -12,8 +12,7 @@ JSON_LINES, PARQUET = FORMATS = ("jsonl.gz", "parquet")
 RECORD = ".json"
 _PART = re.compile(rf"{PART}(\d{{5,}})\.(?:{'|'.join(map(re.escape, FORMATS))})")
 _SHARD = re.compile(rf"{SHARD}(\d{{5,}})\.{PARQUET}")
-# Earlier versions wrote `.sha256` files beside their shards.
-_RECORD = re.compile(rf"\.(?:{SHARD}|{PART})\d{{5,}}(?:{re.escape(RECORD)}|\.sha256)")
+_RECORD = re.compile(rf"\.(?:{SHARD}|{PART})\d{{5,}}{re.escape(RECORD)}")
 
 
 def shard_number(name: str) -> int | None:

@@ -103,8 +103,7 @@ def read_contents(path: Location) -> Contents:
             metadata = pq.read_metadata(file)
         own = metadata.metadata
         failures = [Failure(**item) for item in json.loads(own[b"failures"])]
-        # Shards of earlier versions have no recipe.
-        return Contents(metadata.num_rows, failures, int(own[b"width"]), own.get(b"recipe", b"").decode())
+        return Contents(metadata.num_rows, failures, int(own[b"width"]), own[b"recipe"].decode())
     except NoAnswerError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
@@ -125,7 +124,7 @@ def check_shards(manifest: Manifest, folder: Location) -> None:
     contents = map_ahead(read_contents, paths, READERS)
     for shard, path, found in zip(manifest.shards, paths, contents, strict=True):
         width = max(width, found.width)
-        if found.recipe not in ("", digest):
+        if found.recipe != digest:
             raise InputError(f"{path}: expected a shard of the manifest's recipe, got one of another recipe; {REMEDY}")
         if (found.documents, len(found.failures)) != (shard.documents, shard.failed):
             raise InputError(

@@ -70,8 +70,7 @@ def clear_unfinished(folder: Path) -> None:
     """
     for path in folder.glob(f".*{WRITING}"):
         host, _, number = path.stem.rpartition(".")[2].rpartition("-")
-        # Names of earlier versions have no host.
-        if number.isdigit() and (_abandoned(path) if host not in ("", process_scope()) else not _alive(int(number))):
+        if host and number.isdigit() and (not _alive(int(number)) if host == process_scope() else _abandoned(path)):
             # Another process may have removed it, and others' files may not be ours to remove.
             with suppress(OSError):
                 path.unlink()

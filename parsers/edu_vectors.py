@@ -87,9 +87,7 @@ class EDUEncoder(nn.Module):
     stay linear. They need no position embeddings, because the LSTM's states encode the order.
     """
 
-    def __init__(
-        self, width: int, hidden: int = 256, layers: int = 2, dropout: float = 0.2, transformer: int = 0
-    ) -> None:
+    def __init__(self, width: int, hidden: int, layers: int, dropout: float, transformer: int) -> None:
         """Build an encoder from subword vectors of size `width` to EDU states of size `hidden`."""
         super().__init__()
         self.attention = nn.Linear(width, 1)

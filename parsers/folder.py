@@ -34,8 +34,7 @@ from discsum.persistence import (
     write_model,
 )
 from discsum.recipes.fields import Checked, Natural
-from discsum.relation_classes import GUM_CLASSES, RelationClasses
-from discsum.text_checks import ENGLISH
+from discsum.relation_classes import RelationClasses
 from discsum.transformers_models import build_model
 from discsum.tree import NUCLEARITIES
 
@@ -90,9 +89,8 @@ class ParserFile(Checked):
     encoder: dict[str, Any]
     tokenizer_sha256: str
     sha256: str
-    language: str = ENGLISH
-    # Parsers of earlier versions have the classes of GUM.
-    classes: RelationClasses = GUM_CLASSES
+    language: str
+    classes: RelationClasses
 
     def problems(self) -> list[str]:
         """Return a message if there are too many labels, or one has an unknown nuclearity."""

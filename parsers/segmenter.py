@@ -30,7 +30,7 @@ LAYERS, KERNEL = 2, 5
 class BoundaryTagger(nn.Module):
     """Tags every subword as inside a unit, the start of an EDU, or the start of a sentence (and an EDU)."""
 
-    def __init__(self, width: int, hidden: int = 192, dropout: float = 0.2) -> None:
+    def __init__(self, width: int, hidden: int, dropout: float) -> None:
         """Build convolutions of `hidden` channels over vectors of `width`."""
         super().__init__()
         self.gap = nn.Embedding(len(GAPS), hidden)

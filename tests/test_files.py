@@ -82,8 +82,13 @@ def test_a_lock_of_another_run_is_refused(tmp_path):
 def test_what_dead_processes_left_is_removed(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    names = [f".a.txt.{process.pid}{WRITING}", f".a.txt.{os.getpid()}{WRITING}", f".a.txt.1{WRITING}"]
-    others = [".out.2024.partial", f".a.txt.word{WRITING}", f"a.{process.pid}{WRITING}"]
+    names = [f".a.txt.{process_scope()}-{number}{WRITING}" for number in (process.pid, os.getpid(), 1)]
+    others = [
+        ".out.2024.partial",
+        f".a.txt.word{WRITING}",
+        f".a.txt.{process.pid}{WRITING}",
+        f"a.{process_scope()}-{process.pid}{WRITING}",
+    ]
     for name in names + others:
         (tmp_path / name).write_text("half")
     clear_unfinished(tmp_path)

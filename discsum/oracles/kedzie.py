@@ -25,8 +25,8 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
     English stop words, which replace the list of the ROUGE-1.5.5 script. With several references, recall is the best
     over them. `k` is the maximum number of units; by default only the words are limited.
     """
-    goals = [Counter(content_words(text)) for text in references]
-    words = [Counter(content_words(unit)) for unit in units]
+    goals = [Counter(content_stems(text)) for text in references]
+    words = [Counter(content_stems(unit)) for unit in units]
     lengths = np.array([len(unit.split()) for unit in units], dtype=np.int64)
     # Counts `(units, words)` for each reference, only of the reference's words.
     counts = [
@@ -49,7 +49,7 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
     return sorted(greedy(len(units), k, recalls))
 
 
-def content_words(text: str) -> list[str]:
+def content_stems(text: str) -> list[str]:
     """Return the stemmed words of a text without stop words."""
     # Imported late because scikit-learn is slow to import.
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS

@@ -60,9 +60,9 @@ def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
 
 
 def _parts(metadata: Mapping[str, str]) -> tuple[str, str]:
-    """Return the digest and the JSON object; the digest is empty in checkpoints of earlier versions."""
-    digest, _, state = metadata["state"].partition("{")
-    return digest.strip(), "{" + state
+    """Return the digest and the JSON object."""
+    digest, _, state = metadata["state"].partition(" ")
+    return digest, state
 
 
 def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
@@ -105,7 +105,7 @@ def load_checkpoint(
     with safe_open(path, framework="pt") as file:
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
         expected, state = _parts(file.metadata())
-    if expected and expected != _digest(tensors, state):
+    if expected != _digest(tensors, state):
         raise WeightsError(
             f"{path}: expected the content that was written, sha256 {expected}, got different content; the file "
             "is altered; delete it to start again"

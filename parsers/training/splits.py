@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -62,12 +62,12 @@ class Splits:
     Attributes:
         sentences: Source of the sentences, as for `read_folder`.
         names: Names of the documents by split.
-        texts: Digest of each document's text by name; empty if an earlier version wrote the file.
+        texts: Digest of each document's text by name.
     """
 
     sentences: str
     names: dict[str, list[str]]
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str]
 
     @classmethod
     def of(cls, sentences: str, names: dict[str, list[str]], documents: Mapping[str, Document]) -> Splits:
@@ -77,26 +77,16 @@ class Splits:
     def knows(self, found: TreeFolder, *, listed: bool) -> bool:
         """Return whether these are the documents of a folder, of which some may be missing.
 
-        Most of the texts must be the same if the folder has splits of its own (`listed`), otherwise one. Splits of an
-        earlier version, which have no digests, go by names: all must be there, or one.
+        Most of the texts must be the same if the folder has splits of its own (`listed`), otherwise one.
         """
-        if not self.texts:
-            names, there = (
-                {name for own in self.names.values() for name in own},
-                found.documents.keys() | found.left_out,
-            )
-            return names <= there if listed else bool(names & there)
         same = sum(
             name in found.documents and _digest(found.documents[name]) == text for name, text in self.texts.items()
         )
         return 2 * same > len(self.texts) if listed else same > 0
 
     def trained_on(self, documents: Iterable[Document]) -> int:
-        """Return how many of the documents have the text of a training document, or its name if texts are unknown."""
-        names = self.names.get("train", ())
-        if not self.texts:
-            return sum(document.id in names for document in documents)
-        learned = {self.texts[name] for name in names if name in self.texts}
+        """Return how many of the documents have the text of a training document."""
+        learned = {self.texts[name] for name in self.names.get("train", ()) if name in self.texts}
         return sum(_digest(document) in learned for document in documents)
 
     def write(self, folder: Path) -> None:

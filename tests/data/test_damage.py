@@ -143,8 +143,6 @@ def test_a_worker_that_fails_names_its_shard(table, parser_folder, tmp_path, mon
 
 def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, finished):
     (finished / ".shard-00000.json").write_text("{}")
-    # Earlier versions wrote this file.
-    (finished / ".shard-00000.sha256").write_text("0")
     (finished / "recipe.json").write_text(json.dumps(Manifest.read(finished).recipe))
     make(table, finished, parser_folder)
     assert contents(finished) == whole

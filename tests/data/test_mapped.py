@@ -5,21 +5,16 @@ import os
 import shutil
 
 import datasets
-import pyarrow as pa
 import pytest
-from pyarrow import parquet as pq
 from small_news import write_table
 
 import discsum.data
 from discsum.data import dataset
-from discsum.data.columns import NODE
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
-from discsum.data.rows import open_rows
 from discsum.data.shard_run import make_all
 from discsum.errors import InputError
-from discsum.files import sha256
 
 
 @pytest.fixture
@@ -116,19 +111,3 @@ def test_rows_of_a_file_that_is_no_shard_are_an_error_that_names_it(folder, name
         (folder / name).write_bytes(content)
     with pytest.raises(InputError, match=f"{name}: expected a shard, got "):
         discsum.data.load(folder, check=False)
-
-
-def test_shards_of_earlier_versions_lack_columns(folder):
-    """Their warnings and `joined` are null, also beside shards of this version."""
-    expected = list(discsum.data.load(folder))
-    assert all(row["warnings"] is None for row in expected)
-    shutil.rmtree(folder / ".mapped")
-    shard, manifest = folder / "shard-00000.parquet", folder / "manifest.json"
-    rows, before = pq.read_table(shard), sha256(shard)
-    node = pa.struct([field for field in NODE if field.name != "joined"])
-    nodes = [[{key: one[key] for key in one if key != "joined"} for one in own] for own in rows["nodes"].to_pylist()]
-    place = rows.column_names.index("nodes")
-    pq.write_table(rows.set_column(place, "nodes", pa.array(nodes, pa.list_(node))).drop_columns(["warnings"]), shard)
-    manifest.write_text(manifest.read_text().replace(before, sha256(shard)))
-    assert list(discsum.data.load(folder)) == expected
-    assert [row["id"] for row in open_rows(folder)] == [row["id"] for row in expected]

@@ -30,6 +30,7 @@ from discsum.data.shard_run import make_all
 from discsum.document import Document
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
+from discsum.files import WRITING, process_scope
 from discsum.oracles import oracle_labels
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
@@ -219,7 +220,7 @@ def running(process):
 def test_what_a_killed_run_left_half_written_goes(whole, table, parser_folder, tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    partial = tmp_path / "left" / f".shard-00000.parquet.{process.pid}.writing"
+    partial = tmp_path / "left" / f".shard-00000.parquet.{process_scope()}-{process.pid}{WRITING}"
     partial.parent.mkdir()
     partial.write_bytes(b"half")
     make(table, tmp_path / "left", parser_folder)

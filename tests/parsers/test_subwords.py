@@ -196,7 +196,7 @@ def test_an_edu_starts_with_at_least_the_probability_of_a_sentence():
 @pytest.mark.parametrize("piece", [1, 5, 16])
 def test_tags_do_not_depend_on_the_pieces_they_are_computed_in(monkeypatch, piece):
     torch.manual_seed(0)
-    tagger = BoundaryTagger(8, hidden=12).eval()
+    tagger = BoundaryTagger(8, hidden=12, dropout=0.0).eval()
     document = [torch.randn(17, 8)], [torch.randint(0, 4, (17,))], [torch.randint(0, 5, (17,))]
     whole = tagger(*document)[0]
     monkeypatch.setattr(budgets, "ON_CPU", replace(budgets.ON_CPU, tokens=piece))
@@ -205,7 +205,7 @@ def test_tags_do_not_depend_on_the_pieces_they_are_computed_in(monkeypatch, piec
 
 def test_tags_do_not_depend_on_the_other_documents():
     torch.manual_seed(0)
-    tagger = BoundaryTagger(8, hidden=12).eval()
+    tagger = BoundaryTagger(8, hidden=12, dropout=0.0).eval()
     lengths = (3, 1, 17, 0, 6)
     vectors = [torch.randn(length, 8) for length in lengths]
     gaps = [torch.randint(0, 4, (length,)) for length in lengths]

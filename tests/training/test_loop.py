@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from discsum.errors import InputError, WeightsError
-from discsum.files import WRITING
+from discsum.files import WRITING, process_scope
 from discsum.persistence import BEST, CARD
 from discsum.training.best_weights import BestWeights
 from discsum.training.checkpoint import LAST, earlier_state, save_checkpoint
@@ -247,7 +247,8 @@ def test_what_a_killed_run_left_half_written_goes(tmp_path):
         TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(6))
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    left = [tmp_path / f".{LAST}.{process.pid}{WRITING}", tmp_path / BEST / f".{CARD}.{process.pid}{WRITING}"]
+    ending = f"{process_scope()}-{process.pid}{WRITING}"
+    left = [tmp_path / f".{LAST}.{ending}", tmp_path / BEST / f".{CARD}.{ending}"]
     for path in left:
         path.write_text("half")
     TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
@@ -308,6 +309,6 @@ def test_more_parts_than_documents_are_refused():
 @pytest.mark.parametrize("lacks", ["task", "data", "log"])
 def test_a_checkpoint_of_an_older_version_is_named(tmp_path, lacks):
     state = {name: [] for name in ("task", "data", "log") if name != lacks} | {"recipe": {}}
-    save_file({"network.weight": torch.zeros(1)}, tmp_path / LAST, {"state": json.dumps(state)})
+    save_file({"network.weight": torch.zeros(1)}, tmp_path / LAST, {"state": f"0 {json.dumps(state)}"})
     with pytest.raises(WeightsError, match="expected a checkpoint of this version, got an older one; delete it"):
         earlier_state(tmp_path, {})

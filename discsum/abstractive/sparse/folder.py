@@ -12,9 +12,6 @@ from discsum.errors import WeightsError
 from discsum.json_objects import checked_fields, read_object
 from discsum.persistence import CONFIG
 
-# File of settings in folders written before settings moved to `config.json`.
-FORMER = "selector.json"
-
 
 def load_sparse(name_or_path: str, config: SparseConfig, device: str = "cpu") -> Any:
     """Load a model and its selector from a folder or the hub, with settings that come from `read_config`."""
@@ -30,14 +27,12 @@ def read_config(name_or_path: str) -> SparseConfig | None:
     """Return the settings that a model was saved with, from its folder or the hub; None if it was not sparse.
 
     Raises:
-        WeightsError: No such model, or a file that is damaged or of an earlier version.
+        WeightsError: No such model, or a damaged file.
     """
     check_model_location(name_or_path)
     folder = folder_of(name_or_path)
     if folder is None:
         return None
-    if (folder / FORMER).is_file():
-        raise WeightsError(f"{folder / FORMER}: expected settings in {CONFIG}, got the format of an earlier version")
     path = folder / CONFIG
     content = read_object(path, WeightsError).get(SETTINGS) if path.is_file() else None
     return None if content is None else checked_fields(SparseConfig, content, path, WeightsError)
