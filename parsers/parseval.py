@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, zip_longest
 from typing import Any, Literal, get_args
 
-from discsum.document import Document
+from discsum.document import EDU, Document, Span
 from discsum.errors import InputError
 from discsum.relation_classes import RelationClasses
 from discsum.signature import Signature
@@ -20,6 +21,8 @@ from discsum.signature import Signature
 Key = Literal["start", "end"]
 Constituent = tuple[int, int, str, str]
 METRICS = ("span", "nuclearity", "relation", "full")
+# Characters that an error shows of texts that differ, on each side.
+SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def parseval(
     from_text: bool = False,
     guessed: bool = False,
 ) -> ParsevalScores:
-    """Return the scores of predicted against gold trees of the same texts.
+    """Return the scores of predicted against gold trees of the same texts, which may differ in white space.
 
     Args:
         gold: Documents with trees.
@@ -93,15 +96,14 @@ def parseval(
     """
     if key not in get_args(Key):
         raise InputError(f"key: expected {' or '.join(get_args(Key))}, got {key!r}")
-    gold, predicted = list(gold), list(predicted)
-    _check_texts(gold, predicted)
+    pairs = _pairs(list(gold), list(predicted))
     if classes is None:
-        trees = (document.tree for document in gold)
+        trees = (truth.tree for truth, _ in pairs)
         classes = RelationClasses.of({node.relation for tree in trees if tree for node in tree.nodes}, {})
     counts: dict[str, list[Counts]] = {metric: [] for metric in METRICS}
     edus = "predicted" if from_text else "gold"
     sentences = "predicted" if from_text else _origin(guessed)
-    for truth, guess in zip(gold, predicted, strict=True):
+    for truth, guess in pairs:
         if truth.tree is None and len(truth.edus) > 1:
             raise InputError(f"{truth.id}: expected a gold tree over {len(truth.edus)} EDUs, got none")
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
@@ -112,7 +114,7 @@ def parseval(
         for metric in METRICS:
             counts[metric].append(_counts(_project(wanted, metric), _project(found, metric)))
     method = "rst-parseval" if rst else "parseval"
-    measured = {"average": "micro", "relations": classes.kind, "same_unit": "counted", "docs": len(gold)}
+    measured = {"average": "micro", "relations": classes.kind, "same_unit": "counted", "docs": len(pairs)}
     units = {"edus": edus, "sentences": sentences}
     signature = Signature.of(method=method, **units, key=(f"{key}-of-first", "end-of-last"), **measured)
     figures = {metric: total(own).f1 for metric, own in counts.items()}
@@ -156,12 +158,34 @@ def _constituents(document: Document, key: Key, rst: bool, classes: RelationClas
     return constituents
 
 
-def _check_texts(gold: Sequence[Document], predicted: Sequence[Document]) -> None:
+def _pairs(gold: Sequence[Document], predicted: Sequence[Document]) -> list[tuple[Document, Document]]:
+    """Return gold and predicted documents over the same texts; if white space differs, both without it."""
     if not gold or len(gold) != len(predicted):
         raise InputError(f"expected a prediction for each gold document, got {len(predicted)} for {len(gold)}")
-    for truth, guess in zip(gold, predicted, strict=True):
-        if truth.text != guess.text:
-            raise InputError(f"{truth.id}: expected a prediction over the same text as the gold tree")
+    return [
+        (truth, guess) if truth.text == guess.text else _over_one_text(truth, guess)
+        for truth, guess in zip(gold, predicted, strict=True)
+    ]
+
+
+def _over_one_text(gold: Document, predicted: Document) -> tuple[Document, Document]:
+    truth, guess = _without_spaces(gold), _without_spaces(predicted)
+    if truth.text != guess.text:
+        same = next(place for place, (a, b) in enumerate(zip_longest(truth.text, guess.text)) if a != b)
+        wanted, found = (one.text[same : same + SHOWN] or "the end" for one in (truth, guess))
+        raise InputError(
+            f"{gold.id}: expected a prediction over the same text as the gold tree, apart from white space; after "
+            f"{truth.text[max(0, same - SHOWN) : same]!r} the gold text has {wanted!r}, the other {found!r}"
+        )
+    return truth, guess
+
+
+def _without_spaces(document: Document) -> Document:
+    """Return the document over its text without white space."""
+    before = [0, *accumulate(not character.isspace() for character in document.text)]
+    sentences = tuple(Span(before[span.start], before[span.end]) for span in document.sentences)
+    edus = tuple(EDU(before[edu.start], before[edu.end], edu.sentence) for edu in document.edus)
+    return replace(document, text="".join(document.text.split()), sentences=sentences, edus=edus)
 
 
 @dataclass(frozen=True)
@@ -187,16 +211,15 @@ def segmentation(
 
     Args:
         gold: Documents with gold units.
-        predicted: The same texts with predicted units.
+        predicted: The same texts with predicted units; white space may differ.
         unit: `edu` or `sentence`.
         guessed: Whether any of the gold units are guessed from punctuation, for the signature.
 
     Raises:
         InputError: No documents, or different texts.
     """
-    _check_texts(gold, predicted)
     counts = []
-    for truth, guess in zip(gold, predicted, strict=True):
+    for truth, guess in _pairs(gold, predicted):
         wanted, found = (Counter({span.start for span in document.units(unit)[1:]}) for document in (truth, guess))
         counts.append(_counts(wanted, found))
     whole = total(counts)

@@ -106,8 +106,20 @@ def test_signatures_say_what_was_measured():
 
 
 def test_other_texts_are_refused():
-    with pytest.raises(InputError, match="toy: expected a prediction over the same text as the gold tree"):
+    said = "apart from white space; after 'onetwo' the gold text has 'threefour', the other 'the end'"
+    with pytest.raises(InputError, match=f"toy: expected a prediction over the same text as the gold tree, {said}"):
         parseval([GOLD], [document_of([["one", "two"]])])
+
+
+@pytest.mark.parametrize("key", ["start", "end"])
+def test_texts_may_differ_in_white_space(key):
+    """Formats keep white space differently."""
+    edus = [Span(2, 5), Span(7, 10), Span(12, 17), Span(18, 22)]
+    wide = Document.from_spans("  one\n\ntwo  three four", [Span(2, 22)], edus, FOUND.tree)
+    scores = parseval([GOLD], [wide], key=key)
+    assert figures(scores) == figures(parseval([GOLD], [FOUND], key=key))
+    assert "edus:gold|sentences:gold" in str(scores.signature)
+    assert segmentation([GOLD], [wide]).f1 == 100
 
 
 def test_segmentation():
