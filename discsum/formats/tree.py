@@ -1,7 +1,7 @@
 """tree: the tree as indented lines, for reading in a terminal.
 
 Chains are shown flat, as RST is usually drawn: the nuclei of one multinuclear relation are siblings, and so are a
-nucleus and its satellites. `--format json` prints the binary tree itself.
+nucleus and its satellites. A list in a list stays nested, as in rs3. `--format json` prints the binary tree itself.
 """
 
 from __future__ import annotations
@@ -63,15 +63,20 @@ def _flat_children(tree: RSTTree, index: int) -> list[_Child]:
     """Return the flat children of a node: the nuclei of its relation, or its nucleus with all satellites."""
     chain = _nucleus_relation(tree.nodes[index - tree.edus])
     children: list[_Child] = []
-    stack = [_Child(index, "N")]
+    # With each child, whether it is the first of the node above it.
+    stack = [(_Child(index, "N"), False)]
     while stack:
-        child = stack.pop()
+        child, leads = stack.pop()
         node = tree.nodes[child.place - tree.edus] if child.place >= tree.edus else None
-        if node is None or child.role == "S" or _nucleus_relation(node) != chain:
+        # A nucleus of its own of the relation above, and not the rest of its nuclei.
+        nested = chain and child.place != index and node is not None and (leads or node.joined is False)
+        if node is None or child.role == "S" or _nucleus_relation(node) != chain or nested:
             children.append(child)
             continue
-        for place, role in reversed(list(zip(tree.children(child.place), node.nuclearity, strict=True))):
-            stack.append(_Child(place, role, chain if role == "N" else node.relation))
+        for place, role, first in zip(
+            tree.children(child.place)[::-1], node.nuclearity[::-1], (False, True), strict=True
+        ):
+            stack.append((_Child(place, role, chain if role == "N" else node.relation), first))
     return children
 
 

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 from small_trees import document_of
 
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.formats import dump
 from discsum.formats.tree import to_text
 from discsum.tree import Node, RSTTree
 
@@ -35,6 +38,17 @@ def test_a_small_tree():
         "   ├─ [N joint-list] the baker left,\n"
         "   └─ [N joint-list] and the town slept.\n"
     )
+
+
+@pytest.mark.parametrize(("first", "joined"), [(0, None), (1, False)])
+def test_a_list_in_a_list_stays_nested_as_in_rs3(first, joined):
+    inner = Node(first, first + 1, first, "NN", "joint-list", joined=joined)
+    nodes = [Node(0, 2, 1 - first, "NN", "joint-list"), inner]
+    three = document_of([EDUS[:2] + EDUS[3:4]], RSTTree(3, nodes))
+    assert to_text(three).count("joint-list]") == 4
+    assert dump(three, "rs3").count("<group") == 2
+    flat = document_of([EDUS[:3]], RSTTree(3, [nodes[0], replace(inner, joined=None)]))
+    assert to_text(flat).count("joint-list]") == (3 if first else 4)
 
 
 def test_satellites_stand_beside_their_nucleus():
