@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discsum.layout_lines import BODY, BYLINE, CODE, HEADING, KINDS, LABEL, LIST, Line, is_byline, lines_of
-from discsum.layout_patterns import LINK, TIMES
+from discsum.layout_patterns import BULLET, LINK, TIMES
 from discsum.writing import WORD, ends_sentence
 
 __all__ = ["BODY", "BYLINE", "CODE", "HEADING", "KINDS", "LABEL", "LIST", "Layout", "has_content"]
@@ -44,6 +44,15 @@ class Layout:
         opens = {line.start for line in self.lines if line.opens}
         turns = {line.content for line in self.lines if self.conversation and line.speaker and line.content < line.end}
         return sorted(opens | turns)
+
+    def markers(self) -> list[tuple[int, int]]:
+        """Return for each line with a bullet or number its first offset, and that of the text after the marker."""
+        found = []
+        for line in self.lines:
+            content = self.text[line.content : line.end]
+            if content.strip() and BULLET.fullmatch(self.text[line.start : line.content]):
+                found.append((line.start, line.end - len(content.lstrip())))
+        return found
 
     def kinds(self, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         """Return the kind of each unit, a half-open range of offsets: body if some of it is in a line of prose."""

@@ -12,7 +12,7 @@ DANGLING = frozenset({"the", "a", "an", "of", "and", "or", "that", "who", "which
 CONNECTING = FUNCTION_WORDS | DANGLING | {"in", "on", "as", "was", "if", "so", "after", "before", "while", "my", "our"}
 LINE = re.compile(rf"[^{LINE_ENDS}]+")
 FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
-NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
+NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|\[\d{1,3}\]|§ ?\d+"
 BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{NUMBER})(?=\s|$)")
 # A word that a line break divides: its last letter, the hyphen, and the first letter of the next line.
 HYPHENATED = re.compile(r"[^\W\d_][-\u00ad\u2010][^\W\d_A-Z]")

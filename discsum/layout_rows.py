@@ -109,13 +109,13 @@ def _apart(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:
     """Return the lines that begin items of a list, the times of subtitles, and what follows these.
 
     A list has several items, whose bullets or numbers are of one kind. In prose, lines may happen to begin with a dash,
-    an initial or a number, so a list with these begins a paragraph or follows a line that ends.
+    an initial or a number, so a list with these begins a paragraph, or follows a line that ends or another list.
     """
     found = set[int]()
     first = 0
     for marker, run in groupby(map(_marker, texts)):
         after = first + len([*run])
-        begins = marker in BULLETS or blanks[first] or ends_line(texts[first - 1])
+        begins = marker in BULLETS or blanks[first] or ends_line(texts[first - 1]) or first - 1 in found
         if marker and after - first > 1 and begins:
             found.update(range(first, after))
         first = after

@@ -19,7 +19,7 @@ from discsum.parsers.edu_vectors import OPENS_PARAGRAPH, EDULayout, opening_kind
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.row_buffer import RowBuffer
-from discsum.parsers.segmenter import boundary_probabilities, layout_starts, starts_from
+from discsum.parsers.segmenter import boundary_probabilities, known_borders, starts_from
 from discsum.parsers.subwords import Subwords
 from discsum.parsers.units import Units
 
@@ -58,6 +58,9 @@ class Reading:
             edus: Its EDUs, if they are known.
             keep: Names of the vectors to keep.
         """
+        self._forced = None
+        if sentences is None:
+            self._forced, words = known_borders(text, words)
         self.words, self._network, self._keep = words, network, keep
         # Without subwords there are no units.
         known = (sentences, edus) if len(words) else ([], [])
@@ -65,7 +68,6 @@ class Reading:
         self._pooled = {"sentence": 0, "edu": 0, STATES: 0}
         self.vectors = {name: RowBuffer() for name in (*keep, EDGES)}
         self._given = np.array([span.start for span in known[0] or ()], dtype=np.int64)
-        self._forced = layout_starts(text, words) if self.sentences.found else None
         # Which subwords begin a sentence.
         self._opens = np.zeros(len(words), dtype=bool)
         self._opens[self.sentences.starts] = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from discsum.constants import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
 from discsum.layout import Layout
+from discsum.parsers.abbreviations import after_abbreviations
 from discsum.parsers.budgets import budget_of, concatenate
 from discsum.parsers.subwords import CASES, GAPS, Subwords, first_subwords
 from discsum.writing import LINE_ENDS
@@ -117,11 +119,21 @@ def starts_from(
     return first + np.flatnonzero(begins)
 
 
-def layout_starts(text: str, subwords: Subwords) -> NDArray[np.int64]:
-    """Return the indices of subwords that begin sentences by the text's layout, as items of a list do."""
+def known_borders(text: str, subwords: Subwords) -> tuple[NDArray[np.int64], Subwords]:
+    """Return what the writing of a text says of the beginnings of its units, whatever the tagger finds.
+
+    Returns:
+        The indices of subwords that begin sentences by the text's layout, as items of a list do; and the subwords, of
+        which those in and after a bullet or number, and after abbreviations, may not begin a unit.
+    """
+    layout = Layout(text)
     # What follows the last subword, such as a line with nothing but a byte order mark, stays with the unit before.
     last = int(subwords.ends[-1]) if len(subwords) else 0
-    return first_subwords(subwords, [Span(offset, offset + 1) for offset in Layout(text).openings() if offset < last])
+    forced = first_subwords(subwords, [Span(offset, offset + 1) for offset in layout.openings() if offset < last])
+    opens = subwords.opens.copy()
+    for after, to in (*layout.markers(), *((offset - 1, offset) for offset in after_abbreviations(text))):
+        opens[slice(*np.searchsorted(subwords.starts, (after, to), side="right"))] = False
+    return forced, replace(subwords, opens=opens)
 
 
 def predicted_starts(
@@ -133,7 +145,7 @@ def predicted_starts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the indices of a text's subwords that begin EDUs, and that begin sentences; sentences begin EDUs too.
 
-    `thresholds` are those of EDUs and of sentences; `forced` is what `layout_starts` returns, None for gold documents,
+    `thresholds` are those of EDUs and of sentences; `forced` is what `known_borders` returns, None for gold documents,
     whose layout is varied in training.
     """
     sentences = starts_from(of_sentences, subwords, thresholds[1], forced)

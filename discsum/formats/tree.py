@@ -73,10 +73,9 @@ def _flat_children(tree: RSTTree, index: int) -> list[_Child]:
         if node is None or child.role == "S" or _nucleus_relation(node) != chain or nested:
             children.append(child)
             continue
-        for place, role, first in zip(
-            tree.children(child.place)[::-1], node.nuclearity[::-1], (False, True), strict=True
-        ):
-            stack.append((_Child(place, role, chain if role == "N" else node.relation), first))
+        below = tree.children(child.place)
+        for place, role in reversed(list(zip(below, node.nuclearity, strict=True))):
+            stack.append((_Child(place, role, chain if role == "N" else node.relation), place == below[0]))
     return children
 
 

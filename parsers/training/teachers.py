@@ -26,7 +26,7 @@ from discsum.parsers.folder import is_parser
 from discsum.parsers.labels import Label
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.segmenter import EDU_START, SENTENCE_START, layout_starts, predicted_starts
+from discsum.parsers.segmenter import EDU_START, SENTENCE_START, known_borders, predicted_starts
 from discsum.parsers.structure import joined_nodes
 from discsum.parsers.structure.chart import LIMIT, decode, span_posteriors
 from discsum.parsers.subwords import Subwords, split_texts
@@ -161,7 +161,7 @@ def _tree_predictions(
 def _units(network: ParserNetwork, tags: NDArray[np.float32], words: Subwords, text: str) -> Predictions:
     """Return where EDUs and sentences of a text begin, from tag probabilities `(subwords, 3)`."""
     of_edus = tags[:, EDU_START] + tags[:, SENTENCE_START]
-    forced = layout_starts(text, words)
+    forced, words = known_borders(text, words)
     edus, sentences = predicted_starts(of_edus, tags[:, SENTENCE_START], words, network.thresholds, forced)
     return {"edu_starts": edus, "sentence_starts": sentences}
 

@@ -1,0 +1,55 @@
+"""Where units begin, or cannot begin, whatever the tagger finds."""
+
+import pytest
+import tiny
+
+from discsum.layout import Layout
+from discsum.parsers.segmenter import known_borders
+from discsum.parsers.subwords import split_subwords
+
+
+def borders(text):
+    """Return the offsets at which sentences must begin, and those at which units may begin."""
+    forced, words = known_borders(text, split_subwords(text, tiny.make_tokenizer()))
+    return words.starts[forced].tolist(), set(words.starts[words.opens].tolist())
+
+
+@pytest.mark.parametrize("marker", ["1.", "2.1", "(a)", "[1]", "-", "*"])
+def test_no_unit_begins_between_a_marker_and_its_text(marker):
+    text = f"{marker}  the mill stopped\n{marker}  the baker left\n"
+    forced, allowed = borders(text)
+    second, after = text.index("\n") + 1, len(marker) + 2
+    assert forced == [0, second]
+    assert not allowed & {*range(1, after + 1), *range(second + 1, second + after + 1)}
+    assert {0, second, text.index("mill"), text.index("baker")} <= allowed
+
+
+def test_a_marker_alone_and_a_field_bar_nothing():
+    for text, word in (("-\nthe mill", "the"), ("Subject: the mill", "the"), ("a mill - the mill", "the")):
+        assert text.index(word) in borders(text)[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "may"),
+    [
+        ("add 2 tsp. baker flour", "baker", False),
+        ("add 1½ oz. (dry) flour", "(", False),
+        ("bake it for 20 min. or on", "or", False),
+        ("add 2 tsp. The mill stopped", "The", True),
+        ("it broke. the mill", "the", True),
+        ("in Tab. 3 he said", "3", False),
+        ("see Eq. (4) and", "(", False),
+        ("see pp. 13-14", "13", False),
+        ("see the map. 3 mills broke", "3", True),
+    ],
+)
+def test_no_unit_begins_after_an_abbreviation(text, word, may):
+    assert (text.index(word) in borders(text)[1]) == may
+
+
+def test_footnotes_and_lists_in_lists_begin_units():
+    notes = "It fell.[1] It stood.[2]\n\n[1] See the map, p. 12.\n[2] Ibid., pp. 13-14."
+    assert Layout(notes).openings() == [notes.index("[1] See"), notes.index("[2] Ibid")]
+    # The longest line is before the inner list.
+    nested = "1. bread\n2. proof for those who seek the permit\na. a letter\nb. a photograph\n"
+    assert Layout(nested).openings() == [nested.index(start) for start in ("1.", "2.", "a. a", "b. a")]
