@@ -68,11 +68,6 @@ def _names(listing: Path, split: str) -> list[str]:
     return every if split == ALL else names[split]
 
 
-def split_names(folder: Path) -> dict[str, list[str]]:
-    """Return the names of the documents of a checkout of GUM by split; raises the errors of `read_splits`."""
-    return read_splits(listing if (listing := folder / LISTING).is_file() else folder / "splits.md")
-
-
 def read_splits(listing: Path) -> dict[str, list[str]]:
     """Return the names of documents by split.
 

@@ -106,7 +106,7 @@ def _cells(values: Sequence[float]) -> str:
 
 def _data(treebank: Treebank) -> str:
     """Return the card's text on the training data."""
-    if treebank.splits is None:
+    if treebank.is_gum:
         names = [document.id for document in treebank.train]
         return _GUM.format(train=len(names), licences=_licences(names), genres=_genres(names))
     nodes = [node for document in treebank.train if document.tree for node in document.tree.nodes]

@@ -12,7 +12,7 @@ from discsum.errors import InputError, InputWarning
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.training.splits import KEPT, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
-from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits, split_names
+from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits
 from discsum.persistence import locate
 
 
@@ -54,11 +54,10 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
     """
     kept = [Splits.read(locate(parser)) for parser in parsers]
     if is_treebank(folder):
-        learned = len(split_names(folder).get("train", ())) if None in kept else 0
-        if split == ALL and learned:
-            message = f"{folder}: all documents include the {learned} of the split train, on which parsers of GUM learn"
-            warn(message, InputWarning, stacklevel=2)
-        return [GoldSplit(read_gum(folder, split))] * len(parsers)
+        documents = read_gum(folder, split)
+        for parser, splits in zip(parsers, kept, strict=True):
+            _warn_of_training(folder, split, parser, splits, documents)
+        return [GoldSplit(documents)] * len(parsers)
     origins = [splits.sentences if splits else PUNCTUATION for splits in kept]
     found = {origin: read_folder(folder, origin) for origin in dict.fromkeys(origins)}
     listed = _listed(folder, found[origins[0]])
@@ -77,11 +76,17 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
         documents = _documents_of(folder, there, split, parser, which, listed)
         if own is None and which is not None and split != ALL:
             warn(f"{parser}: measured on the {split} documents of {which.parser}", InputWarning, stacklevel=2)
-        if split != "train" and splits is not None and (learned := splits.trained_on(documents)):
-            message = f"{parser}: was trained on {learned} of the {len(documents)} documents of {folder}, {split}"
-            warn(f"{message}; expected documents that it has not seen", InputWarning, stacklevel=2)
+        _warn_of_training(folder, split, parser, splits, documents)
         chosen.append(GoldSplit(documents, there.guessed))
     return chosen
+
+
+def _warn_of_training(
+    folder: Path, split: str, parser: str | Path, splits: Splits | None, documents: Sequence[Document]
+) -> None:
+    if split != "train" and splits is not None and (learned := splits.trained_on(documents)):
+        message = f"{parser}: was trained on {learned} of the {len(documents)} documents of {folder}, {split}"
+        warn(f"{message}; expected documents that it has not seen", InputWarning, stacklevel=3)
 
 
 def _listed(folder: Path, found: TreeFolder) -> Mapping[str, Sequence[str]] | None:

@@ -93,7 +93,7 @@ def train_seeds(
     with replacing_folder(folder / BEST) as new:
         average_weights(parsers, name).save_pretrained(new)
         scores = evaluate_parser(Parser.from_pretrained(new, device=str(parsers[0].network.device)), dev)
-        task.treebank.write_splits(new)
+        task.treebank.splits.write(new)
         (new / CARD).write_text(mean_card(name, recipe, task.treebank, runs, scores, notes), encoding="utf-8")
     report(f"mean of {len(runs)} parsers' weights {scores}")
     return scores

@@ -111,30 +111,29 @@ class Treebank:
         name: Name of its folder.
         train: Documents to train on.
         dev: Documents to validate on.
-        splits: All splits; none for GUM, which has its own.
+        splits: All splits; those of GUM lack its test split.
         guessed: Number of documents whose sentences are guessed.
+        is_gum: Whether this is GUM, whose licence and language are known.
     """
 
     name: str
     train: list[Document]
     dev: list[Document]
-    splits: Splits | None = None
+    splits: Splits
     guessed: int = 0
+    is_gum: bool = False
 
-    @property
-    def is_gum(self) -> bool:
-        """Whether this is GUM, whose splits, licence and language are known."""
-        return self.splits is None
+    @classmethod
+    def of_gum(cls, name: str, train: list[Document], dev: list[Document]) -> Treebank:
+        """Return documents of GUM."""
+        names = {split: [document.id for document in own] for split, own in (("train", train), ("dev", dev))}
+        documents = {document.id: document for document in (*train, *dev)}
+        return cls(name, train, dev, Splits.of(PUNCTUATION, names, documents), is_gum=True)
 
     @property
     def language(self) -> str:
         """English for GUM; empty for other treebanks, whose language only the recipe can name."""
         return ENGLISH if self.is_gum else ""
-
-    def write_splits(self, folder: Path) -> None:
-        """Write the splits to a parser's folder; those of GUM are not written."""
-        if self.splits is not None:
-            self.splits.write(folder)
 
 
 def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATION) -> Treebank:
@@ -151,7 +150,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
             )
         documents = {document.id: document for document in read_gum(folder, "train")}
         kept = _kept(list(documents), config.leave_out, folder)
-        gum = Treebank(folder.name, [documents[name] for name in kept], read_gum(folder, "dev"))
+        gum = Treebank.of_gum(folder.name, [documents[name] for name in kept], read_gum(folder, "dev"))
         _check_parts(gum, f"{folder}: expected documents with text in the splits train and dev")
         return gum
     listing = folder / (config.file or LISTING)

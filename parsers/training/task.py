@@ -115,7 +115,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         if DESIGNS[recipe.network.design].learns_distributions:
             warn_of_memory(self.train.documents)
         self.dev, self.name, self.notes = dev, name, notes
-        given = treebank or Treebank("gum", [*train], [*dev])
+        given = treebank or Treebank.of_gum("gum", [*train], [*dev])
         self.treebank = replace(given, train=[*self.train.documents])
         relations = {relation for _, relation in labels}
         classes = RelationClasses.of(relations, recipe.classes)
@@ -238,7 +238,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
     def save(self, folder: Path) -> None:
         """Write the parser, and the splits of its treebank."""
         self._parser().save_pretrained(folder)
-        self.treebank.write_splits(folder)
+        self.treebank.splits.write(folder)
 
     def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""

@@ -6,6 +6,8 @@ import shutil
 import pytest
 import tiny
 
+from discsum.parsers.training.splits import SplitConfig, read_treebank
+
 
 def test_a_summarizer_on_a_treebank(discsum, treebank):
     result = discsum("evaluate", "lead", treebank)
@@ -121,9 +123,16 @@ def test_the_counts_of_each_document(discsum, treebank, parser_folder, tmp_path)
         assert 200 * right / (gold + predicted) == pytest.approx(scores[name][figure])
 
 
-def test_all_documents_of_gum_include_training_documents(discsum, treebank, parser_folder):
-    result = discsum("evaluate", parser_folder, treebank, "--split", "all")
-    assert "all documents include the 2 of the split train, on which parsers of GUM learn" in result.err
+def test_training_documents_of_gum_are_told_whatever_their_names(discsum, treebank, parser_folder, tmp_path):
+    parser = shutil.copytree(parser_folder, tmp_path / "parser")
+    read_treebank(treebank, SplitConfig()).splits.write(parser)
+    said = f"{parser}: was trained on {{}} of the {{}} documents of {{}}, all; expected documents that it has not seen"
+    assert said.format(2, 3, treebank) in discsum("evaluate", parser, treebank, "--split", "all").err
+    assert "was trained on" not in discsum("evaluate", parser, treebank).err
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(treebank / "rst" / "lisp_binary" / "mill.dis", other / "renamed.dis")
+    assert said.format(1, 1, other) in discsum("evaluate", parser, other, "--split", "all").err
 
 
 def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, tmp_path):

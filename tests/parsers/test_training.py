@@ -204,7 +204,7 @@ def test_the_first_of_equally_good_validations_is_the_best(undisturbed, monkeypa
 def test_the_card_lists_the_documents_of_gum(undisturbed):
     names = ("GUM_news_mill", "GUM_bio_reed", "GUM_news_dam", "GUM_vlog_tour", "GUM_whow_fish", "GUM_essay_mud")
     documents = [Document("", id=name) for name in names]
-    treebank = Treebank("gum", documents, [])
+    treebank = Treebank.of_gum("gum", documents, [])
     card = parser_card("pupil", ParserRecipe(), treebank, undisturbed.log, undisturbed.best, notes="")
     assert "Trained on 6 documents of the train split of GUM" in card
     assert "3 are CC BY or CC BY-SA, 2 CC BY-NC-SA (no commercial use), and of 1 no licence is stated." in card
@@ -217,7 +217,12 @@ def test_the_card_lists_the_documents_of_gum(undisturbed):
 def test_the_card_names_teachers_and_their_texts(undisturbed):
     taught = {"teachers": ["runs/large/best"], "texts": [{"path": "news.jsonl", "first": 2, "last": 9}], "longest": 70}
     card = parser_card(
-        "pupil", ParserRecipe.from_dict(taught), Treebank("gum", [], []), undisturbed.log, undisturbed.best, notes=""
+        "pupil",
+        ParserRecipe.from_dict(taught),
+        Treebank.of_gum("gum", [], []),
+        undisturbed.log,
+        undisturbed.best,
+        notes="",
     )
     assert "license: apache-2.0\nlanguage: en\n" in card
     assert "\n- teachers: runs/large/best\n" in card
@@ -329,6 +334,6 @@ def test_parts_of_a_step_have_the_gradients_of_the_whole_step(still, treebank, t
 def test_language_and_licence_of_a_recipe_are_those_of_the_card(undisturbed):
     """The recipe takes precedence, for GUM too."""
     recipe = ParserRecipe.from_dict({"language": "cop", "license": "mit"})
-    card = parser_card("pupil", recipe, Treebank("gum", [], []), undisturbed.log, undisturbed.best, notes="")
+    card = parser_card("pupil", recipe, Treebank.of_gum("gum", [], []), undisturbed.log, undisturbed.best, notes="")
     assert "license: mit\nlanguage: cop\n" in card
     assert "from raw text" in card
