@@ -23,9 +23,9 @@ from discsum.persistence import read_config
 if TYPE_CHECKING:
     from discsum.document import Document
     from discsum.metrics.significance import Comparison
-    from discsum.parsers.training.evaluation import ParserScores
+    from discsum.parsers.training.score_set import ScoreSet
 
-# Printed names of the attributes of `ParserScores`, and of the figures of each.
+# Printed names of the scores in `ScoreSet.parts`, and of the figures of each.
 SCORES = {
     "edus": "EDU starts, raw text",
     "sentences": "sentence starts, raw text",
@@ -42,17 +42,17 @@ FIGURES = {
     "relation": "R",
     "full": "F",
 }
-# What `ParserScores.compared` returns: by name in `SCORES`, then in `FIGURES`.
+# What `ScoreSet.compared` returns: by name in `SCORES`, then in `FIGURES`.
 Comparisons = dict[str, dict[str, "Comparison"]]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A parser's scores on documents of a treebank."""
+    """The scores of a parser, or of a folder of trees, on documents of a treebank."""
 
     model: str
     documents: Sequence[Document]
-    scores: ParserScores
+    scores: ScoreSet
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield each document's counts."""
@@ -60,7 +60,7 @@ class Measured:
             yield {"id": document.id, "model": self.model, **counts}
 
     def compared(self, other: Measured) -> Comparisons:
-        """Return `ParserScores.compared`; nothing if the parsers cannot be compared, and warn why."""
+        """Return `ScoreSet.compared`; nothing if the parsers cannot be compared, and warn why."""
         own, others = ([(one.id, one.text, one.sentences, one.edus) for one in of.documents] for of in (self, other))
         if own != others:
             reason = "they were measured on different documents, or on different gold sentences or EDUs"
@@ -70,7 +70,8 @@ class Measured:
             except InputError as error:
                 reason = str(error)
             else:
-                if "relation" not in found["gold"]:
+                trees = [figures for figures in found.values() if "span" in figures]
+                if trees and not any("relation" in figures for figures in trees):
                     message = f"{self.model} is compared with {other.model} only in what does not depend on relations"
                     warnings.warn(f"{message}: their relations have different classes", InputWarning, stacklevel=2)
                 return found
@@ -89,12 +90,13 @@ def show_parsers(
     against: Sequence[str] | None = None,
     output: str | None = None,
 ) -> None:
-    """Print the scores of each parser on the documents `rows` of a split of a treebank.
+    """Print the scores of each parser, or folder of trees, on the documents `rows` of a split of a treebank.
 
     The scores are compared with those of the parsers `against`, by default of the first. The counts of each document
     are written to the file `output`.
     """
     from discsum.experiments.report import few_documents, write_entries
+    from discsum.parsers.training.given_trees import is_tree_folder
     from discsum.parsers.training.gold_splits import read_split
 
     if output is not None:
@@ -102,27 +104,22 @@ def show_parsers(
     for model in models:
         if model in (*BASELINES, ORACLE):
             raise typer.BadParameter(f"expected parsers for the treebank {data}, got the summarizer {model}")
-        read_config(model, PARSER_KIND)
+        if not is_tree_folder(model):
+            read_config(model, PARSER_KIND)
     # On treebanks other than GUM, each parser is scored on the splits that it was trained with.
     splits = read_split(data, split, models)
     if sizes := [len(gold.documents) for gold in splits if not gold.documents[rows]]:
         raise InputError(
             f"{data}: expected documents of {split} between --first and --last, got none; {split} has {sizes[0]}"
         )
-    with loading("the parser"):
-        with as_usage():
-            check_device(device)
-        from discsum.parsers.loading import load_parser
-        from discsum.parsers.training.evaluation import evaluate_parser
-
+    with loading("the parser"), as_usage():
+        check_device(device)
     measured = []
     for model, gold in zip(models, splits, strict=True):
-        with loading(model):
-            parser = load_parser(model, device)
         # In the same order for all parsers, whose lists of documents may differ in it.
         chosen = sorted(gold.documents[rows], key=lambda document: document.id)
         guessed = any(document.id in gold.guessed for document in chosen)
-        measured.append(Measured(model, chosen, evaluate_parser(parser, chosen, rst=rst, guessed=guessed)))
+        measured.append(Measured(model, chosen, _scores_of(model, chosen, rst, guessed, device)))
         if style != "json":
             count = len(gold.documents)
             some = "" if len(chosen) == count else f", {len(chosen)} of {count} documents from {rows.start}"
@@ -144,6 +141,19 @@ def show_parsers(
         _print_differences([pair for pair in pairs if pair[2]], style)
 
 
+def _scores_of(model: str, gold: Sequence[Document], rst: bool, guessed: bool, device: str) -> ScoreSet:
+    from discsum.parsers.loading import load_parser
+    from discsum.parsers.training.evaluation import evaluate_parser
+    from discsum.parsers.training.given_trees import evaluate_trees, is_tree_folder, read_predictions
+
+    if is_tree_folder(model):
+        trees, unsure = read_predictions(Path(model), gold)
+        return evaluate_trees(gold, trees, rst=rst, guessed=guessed or unsure)
+    with loading(model):
+        parser = load_parser(model, device)
+    return evaluate_parser(parser, gold, rst=rst, guessed=guessed)
+
+
 def _heading(text: str, style: str) -> str:
     """Return a line above figures, in Markdown a paragraph."""
     return f"{text}\n" if style == "markdown" else text
@@ -163,15 +173,15 @@ def _entry(other: Measured, found: Comparisons) -> dict[str, Any]:
 
 def _signature(found: Comparisons) -> str:
     """Return the signature that all comparisons of two parsers share."""
-    return str(found["edus"]["f1"].signature)
+    return str(next(iter(next(iter(found.values())).values())).signature)
 
 
-def _print_scores(scores: ParserScores, style: str) -> None:
+def _print_scores(scores: ScoreSet, style: str) -> None:
     rows = {
         name: {figure: f"{value:.1f}" for figure in FIGURES if (value := getattr(one, figure, None)) is not None}
-        for name, one in vars(scores).items()
+        for name, one in scores.parts.items()
     }
-    _print_rows(rows, {name: str(one.signature) for name, one in vars(scores).items()}, style, 5)
+    _print_rows(rows, {name: str(one.signature) for name, one in scores.parts.items()}, style, 5)
 
 
 def _print_differences(pairs: Sequence[tuple[Measured, Measured, Comparisons]], style: str) -> None:

@@ -58,7 +58,8 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None
         InputError: No folder, or no tree in it.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: expected a folder with tree files, found no such folder")
+        there = "a file" if folder.is_file() else "no such folder"
+        raise InputError(f"{folder}: expected a folder with tree files, found {there}")
     documents, left_out, texts, guessed = dict[str, Document](), set[str](), dict[str, str](), set[str]()
 
     def leave_out(name: str, error: DiscsumError) -> None:
@@ -99,8 +100,8 @@ def _check_found(folder: Path, documents: int, left_out: int, guessed: int) -> N
         raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
     if guessed:
         message = (
-            f"{folder}: sentences of {guessed} of {documents} documents are guessed from final punctuation; if text "
-            "files next to the trees have one sentence per line, train with sentences=newline"
+            f"{folder}: sentences of {guessed} of {documents} documents are guessed from final punctuation; parsers "
+            "trained with sentences=newline take them from text files next to the trees, with one sentence per line"
         )
         warn(message, InputWarning, stacklevel=3)
 

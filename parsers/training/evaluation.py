@@ -5,23 +5,18 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
-from discsum.metrics.significance import Comparison, paired_bootstrap_f1
+from discsum.errors import InputWarning
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import METRICS, ParsevalScores, SegmentationScores, parseval, segmentation
-from discsum.signature import Signature
-
-# Figures that depend on relations.
-OF_RELATIONS = ("relation", "full")
+from discsum.parsers.training.score_set import ScoreSet
 
 
 @dataclass(frozen=True)
-class ParserScores:
+class ParserScores(ScoreSet):
     """Scores of segmentation from raw text, of trees over gold EDUs and sentences, and of trees from raw text.
 
     Constituents from raw text are identified by the start (`raw_start`) or the end (`raw_end`) of their first EDU.
@@ -46,62 +41,9 @@ class ParserScores:
         named |= {f"{name}_{metric}": getattr(scores, metric) for name, scores in trees.items() for metric in METRICS}
         return {name: round(value, 4) for name, value in named.items()}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures with their signatures."""
-        return {
-            name: {key: value for key, value in vars(scores).items() if key != "counts"}
-            | {"signature": str(scores.signature)}
-            for name, scores in vars(self).items()
-        }
-
-    def documents(self) -> list[dict[str, Any]]:
-        """Return the counts of each document by scores and figure: constituents or starts in gold, predicted, right."""
-        return [
-            {
-                name: {figure: asdict(counts[place]) for figure, counts in scores.counts.items()}
-                for name, scores in vars(self).items()
-            }
-            for place in range(len(self.edus.counts["f1"]))
-        ]
-
-    def compared(self, other: ParserScores) -> dict[str, dict[str, Comparison]]:
-        """Return the differences to another parser's scores of the same documents, by scores and figure (only F1).
-
-        If relations are compared by other classes, the figures that depend on them are left out.
-
-        Raises:
-            InputError: Scores that were measured in another way, or on documents with other gold units.
-        """
-        found: dict[str, dict[str, Comparison]] = {}
-        for name, scores in vars(self).items():
-            theirs = getattr(other, name)
-            if _apart_from_origins(scores.signature) != _apart_from_origins(theirs.signature):
-                raise InputError(
-                    f"expected figures that were measured in the same way, got {scores.signature} and "
-                    f"{theirs.signature}"
-                )
-            same = _relations(scores.signature) == _relations(theirs.signature)
-            found[name] = {
-                figure: paired_bootstrap_f1(*([astuple(own) for own in one.counts[figure]] for one in (scores, theirs)))
-                for figure in scores.counts
-                if same or figure not in OF_RELATIONS
-            }
-        return found
-
     def __str__(self) -> str:
         """Return one line for a log."""
         return format_figures(self.figures)
-
-
-def _apart_from_origins(signature: Signature) -> Signature:
-    """Return a signature without the origins of relation classes and of gold units."""
-    left_out = ("relations", "sentences", "gold")
-    return replace(signature, fields=tuple(field for field in signature.fields if field[0] not in left_out))
-
-
-def _relations(signature: Signature) -> str | None:
-    """Return the classes by which a signature's figures compare relations; None for segmentation."""
-    return dict(signature.fields).get("relations")
 
 
 def format_figures(figures: Mapping[str, float]) -> str:

@@ -9,6 +9,7 @@ from warnings import warn
 
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
+from discsum.parsers.training.given_trees import is_tree_folder
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.training.splits import KEPT, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
@@ -39,7 +40,7 @@ class _Known:
 
 
 def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[GoldSplit]:
-    """Return, for each parser, the documents of a split to evaluate it on, of GUM or of any folder of tree files.
+    """Return, for each parser or folder of its trees, the documents of a split of GUM or of any folder of tree files.
 
     The splits of a folder are those that the parser was trained with, if it was trained on the folder's documents;
     otherwise those of `splits.tsv`, or of folders such as `TRAINING` and `TEST`; otherwise those of the first listed
@@ -52,7 +53,7 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
     Raises:
         InputError: No such split, or documents of it that are not there.
     """
-    kept = [Splits.read(locate(parser)) for parser in parsers]
+    kept = [None if is_tree_folder(parser) else Splits.read(locate(parser)) for parser in parsers]
     if is_treebank(folder):
         documents = read_gum(folder, split)
         for parser, splits in zip(parsers, kept, strict=True):

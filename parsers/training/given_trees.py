@@ -1,0 +1,72 @@
+"""Scores of trees in a folder, which any parser may have predicted, on gold documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.parsers.parseval import ParsevalScores, SegmentationScores, parseval, segmentation
+from discsum.parsers.training.score_set import ScoreSet
+from discsum.parsers.tree_folder import SHOWN, has_trees, read_folder
+from discsum.persistence import CONFIG
+
+
+def is_tree_folder(name: str | Path) -> bool:
+    """Return whether this is a folder of tree files, and not of a model."""
+    return not (Path(name) / CONFIG).is_file() and has_trees(Path(name))
+
+
+def read_predictions(folder: Path, gold: Sequence[Document]) -> tuple[list[Document], bool]:
+    """Return a folder's trees of the gold documents, in their order, and whether any of their sentences are guessed.
+
+    Raises:
+        InputError: A gold document without a tree of that name in the folder.
+    """
+    found = read_folder(folder)
+    missing = [document.id for document in gold if document.id not in found.documents]
+    if missing:
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        raise InputError(
+            f"{folder}: expected a tree file for each of the {len(gold)} gold documents, named like it, found none for "
+            f"{', '.join(missing[:SHOWN])}{more}"
+        )
+    return [found.documents[document.id] for document in gold], any(one.id in found.guessed for one in gold)
+
+
+@dataclass(frozen=True)
+class TreeScores(ScoreSet):
+    """Scores of given trees: over gold EDUs only `gold`, otherwise all others, as in `ParserScores`."""
+
+    edus: SegmentationScores | None = None
+    sentences: SegmentationScores | None = None
+    gold: ParsevalScores | None = None
+    raw_start: ParsevalScores | None = None
+    raw_end: ParsevalScores | None = None
+
+
+def evaluate_trees(
+    gold: Sequence[Document], predicted: Sequence[Document], *, rst: bool = False, guessed: bool = False
+) -> TreeScores:
+    """Return the scores of trees that any parser predicted for the texts of gold documents.
+
+    Args:
+        gold: Documents with gold trees.
+        predicted: The predictions, in the same order.
+        rst: Whether trees are scored by RST-Parseval.
+        guessed: Whether any of the gold or predicted sentences are guessed; they are then not scored.
+    """
+    compared = partial(parseval, gold, predicted, rst=rst, guessed=guessed)
+    over_gold = compared()
+    if dict(over_gold.signature.fields)["edus"] == "gold":
+        return TreeScores(gold=over_gold)
+    return TreeScores(
+        segmentation(gold, predicted),
+        None if guessed else segmentation(gold, predicted, "sentence"),
+        None,
+        compared(from_text=True),
+        compared(key="end", from_text=True),
+    )
