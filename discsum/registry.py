@@ -29,11 +29,15 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """A registered value (usually a class or function) with its options class, and facts like `edu_only`."""
+    """A registered value (usually a class or function) with its options class, and facts like `edu_only`.
+
+    `digest` is that of the file that defines it, as it was when it was registered; empty for the package's own.
+    """
 
     value: T
     options: type | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    digest: str = ""
 
 
 class Registry(Generic[T]):
@@ -145,7 +149,8 @@ class Registry(Generic[T]):
         wanted = self._wanted(value)
         if wanted:
             raise InputError(f"{name}: expected {wanted}, got {value!r}")
-        known[name] = Entry(value, options, facts)
+        # Read now, because the file may be edited while a run goes on with the code that it has.
+        known[name] = Entry(value, options, facts, "" if module else _digest(value))
         return value
 
     def register_file(self, path: str | Path) -> None:
@@ -195,15 +200,7 @@ class Registry(Generic[T]):
         What was made with an entry is made again if its code changes.
         """
         origin = self.origin(name)
-        if not origin:
-            return {}
-        value: Any = self[name]
-        try:
-            source = Path(inspect.getfile(value)).read_bytes()
-        except (OSError, TypeError):
-            # Defined at a prompt, or neither class nor function.
-            source = b""
-        return {self.kind: f"{origin} {hashlib.sha256(source).hexdigest()[:16]}"}
+        return {self.kind: f"{origin} {self.entry(name).digest}"} if origin else {}
 
     def _points(self) -> dict[str, EntryPoint]:
         # Imported late, because the command line's help does not need it.
@@ -237,6 +234,16 @@ def suggestion(name: object, names: Sequence[str]) -> str:
     """Return ` (did you mean NAME?)` with the nearest of the names, or an empty string if none is near."""
     near = get_close_matches(str(name), names, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _digest(value: Any) -> str:
+    """Return a digest of the file that defines a class or function."""
+    try:
+        source = Path(inspect.getfile(value)).read_bytes()
+    except (OSError, TypeError):
+        # Defined at a prompt, or neither class nor function.
+        source = b""
+    return hashlib.sha256(source).hexdigest()[:16]
 
 
 def _shown(error: Exception) -> str:

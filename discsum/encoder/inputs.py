@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from discsum.encoder.features import unit_features
 from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import UnitTree
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
+from discsum.errors import InputError
 from discsum.tree import RSTTree
 
 # Most EDUs of a section of several sentences: matrices over EDUs are made before they are projected to sentences.
@@ -57,8 +59,38 @@ def unit_inputs(
         edus = np.bincount(document.edu_to_sentence, minlength=count).cumsum()
     for first, after in _sections(edus, min(size or network.max_units, network.max_units)):
         arrays = HEADS[network.head].prior(_section(document, unit, first, after), network.for_head())
-        prior = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        prior = prior_tensors(network.head, arrays)
         yield UnitInputs(first, vectors[first:after], features[first:after], prior)
+
+
+def prior_tensors(head: str, arrays: Any) -> dict[str, Tensor]:
+    """Return what the `prior` of a head returned as tensors.
+
+    Raises:
+        InputError: No dictionary of NumPy arrays of numbers or booleans.
+    """
+    if not isinstance(arrays, Mapping):
+        raise InputError(
+            f"head {head!r}: expected prior(units, config) to return a dictionary of NumPy arrays, got "
+            f"{type(arrays).__name__}; return {{}} if the head reads nothing from the tree"
+        )
+    prior = {}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise InputError(_no_array(head, name, f"{type(array).__module__}.{type(array).__name__}"))
+        try:
+            # In order, because torch takes no array with negative strides.
+            prior[name] = torch.from_numpy(np.asarray(array, order="C"))
+        except TypeError as error:
+            raise InputError(_no_array(head, name, f"an array of {array.dtype}")) from error
+    return prior
+
+
+def _no_array(head: str, name: object, found: str) -> str:
+    return (
+        f"head {head!r}: expected prior(units, config)[{name!r}] as a NumPy array of numbers or booleans, got "
+        f"{found.removeprefix('builtins.')}; convert it, for example with numpy.asarray(..., dtype=numpy.float32)"
+    )
 
 
 def _sections(edus: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:

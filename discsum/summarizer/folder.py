@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.constants import SUMMARIZER_KIND as KIND
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
-from discsum.errors import InputError, WeightsError
+from discsum.errors import InputError, InputWarning, WeightsError
 from discsum.json_objects import checked_fields
 from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, shipped, write_model
 from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Share, one_of
@@ -87,7 +88,7 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
     """Write the configuration, the float16 weights of all trained layers, and the model card.
 
     The parser, the encoder and the summarizer of sentences are recorded by name only, heads from outside discsum with
-    their code, `file.py:Class`.
+    their code, `file.py:Class` and a digest of the file.
     """
     vectors, sentences = model.config.vectors, model.config.sentence_model
     named = replace(
@@ -100,11 +101,15 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
     )
     network = model.network.config
     config: dict[str, Any] = {"name": model.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
-    code = {head: code for head in (network.head, *network.mixture) if (code := HEADS.origin(head))}
-    if code:
+    if code := _code(network):
         config["heads"] = code
     trained = {f"{ENCODER}{name}": value for name, value in model.trained.items()}
     write_model(folder, KIND, config, model.network.state_dict() | trained, card)
+
+
+def _code(network: SynthesizerConfig) -> dict[str, str]:
+    """Return the code of the heads that are not discsum's own, by name."""
+    return {name: code for name in (network.head, *network.mixture) for code in HEADS.code(name).values()}
 
 
 def _recorded(name: str, folder: Path) -> str:
@@ -188,11 +193,21 @@ def _vectors(config: SummarizerConfig, folder: Path) -> str:
 
 
 def _check_heads(folder: Path, content: SummarizerFile) -> None:
-    """Raise `WeightsError` if a head of a saved model is not registered; the message names its file."""
+    """Raise `WeightsError` if a head of a saved model is not registered; warn if its code is not that of training."""
     for name in (content.synthesizer.head, *content.synthesizer.mixture):
         try:
             HEADS.entry(name)
         except InputError as error:
-            code = content.heads.get(name)
+            code = content.heads.get(name, "").rpartition(" ")[0]
             needs = f"the head {name!r}{f' of {code}' if code else ''}"
             raise WeightsError(f"{folder}: expected {needs}, which the model was trained with: {error}") from error
+    now = _code(content.synthesizer)
+    for name, began in content.heads.items():
+        # The file may have another name.
+        if began.rpartition(":")[2] != (found := now.get(name, "")).rpartition(":")[2]:
+            warnings.warn(
+                f"{folder}: expected the head {name!r} with the code that the model was trained with, {began}, got "
+                f"{found or 'a head of discsum'}; its scores may be wrong: restore that code, or train the model again",
+                InputWarning,
+                stacklevel=3,
+            )

@@ -1,6 +1,7 @@
 """`discsum train` for summarizers."""
 
 import json
+import sys
 
 import pytest
 import tiny
@@ -8,6 +9,7 @@ from small_news import write_recipe, write_table
 
 from discsum.data.locks import folder_lock
 from discsum.encoder.heads import HEADS
+from discsum.files import sha256
 from discsum.summarizer.loading import _loaded
 
 
@@ -95,37 +97,115 @@ register("neighbours", NeighboursHead)
 """
 
 
-def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monkeypatch):
+@pytest.fixture
+def new_process(monkeypatch):
+    """Return a function that forgets heads and models, as in a new process."""
+    known = dict(HEADS.registered)
+
+    def forget():
+        monkeypatch.setattr(HEADS, "registered", dict(known))
+        for name in [name for name in sys.modules if name.startswith("discsum_heads_")]:
+            monkeypatch.delitem(sys.modules, name)
+        _loaded.cache_clear()
+
+    forget()
+    yield forget
+    forget()
+
+
+def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, new_process):
     code = tmp_path / "neighbours.py"
     code.write_text(NEIGHBOURS)
-    run, known = tmp_path / "run", dict(HEADS.registered)
+    run = tmp_path / "run"
     command = ("train", recipe, "synthesizer.head=neighbours", "epochs=1", "-o", run)
     result = discsum(*command)
     assert result.code == 1
     assert "got 'neighbours'; to add a head, use --head-file FILE.py" in result.err
-    monkeypatch.setattr(HEADS, "registered", dict(known))
     assert discsum(*command, "--head-file", code).code == 0
-    assert json.loads((run / "best" / "config.json").read_text())["heads"] == {
-        "neighbours": "neighbours.py:NeighboursHead"
-    }
-    code.write_text(f"{NEIGHBOURS}\n# Changed.\n")
-    result = discsum(*command, "--head-file", code)
-    assert "synthesizer: expected the code of heads that the run began with" in result.err
-    code.write_text(NEIGHBOURS)
+    recorded = json.loads((run / "best" / "config.json").read_text())["heads"]
+    assert recorded == {"neighbours": f"neighbours.py:NeighboursHead {sha256(code)[:16]}"}
     for command in (
         ("extract", article, "--model", run / "best"),
         ("evaluate", run / "best", tmp_path / "validation.jsonl"),
         ("evaluate", "--parameters", run / "best"),
     ):
-        assert discsum(*command, "--head-file", code).code == 0
-        # As in another process, where the head is not registered.
-        with monkeypatch.context() as fresh:
-            fresh.setattr(HEADS, "registered", dict(known))
-            _loaded.cache_clear()
-            result = discsum(*command)
+        result = discsum(*command, "--head-file", code)
+        assert (result.code, "with the code" in result.err) == (0, False)
+        new_process()
+        result = discsum(*command)
         assert result.code == 1
         assert "expected the head 'neighbours' of neighbours.py:NeighboursHead, which the model was" in result.err
         assert "use --head-file FILE.py" in result.err
+
+
+def test_changed_code_of_a_head_is_told(discsum, recipe, article, tmp_path, new_process):
+    code, run = tmp_path / "neighbours.py", tmp_path / "run"
+    code.write_text(NEIGHBOURS)
+    train = ("train", recipe, "synthesizer.head=neighbours", "epochs=1", "-o", run, "--head-file", code)
+    assert discsum(*train).code == 0
+    extract = ("extract", article, "--model", run / "best", "--head-file")
+    new_process()
+    renamed = tmp_path / "renamed.py"
+    renamed.write_text(NEIGHBOURS)
+    assert discsum(*extract, renamed) == discsum(*extract, renamed)
+    assert "with the code" not in discsum(*extract, renamed).err
+    began = sha256(code)[:16]
+    code.write_text(NEIGHBOURS.replace("<= 1", "<= 2"))
+    new_process()
+    result = discsum(*extract, code)
+    assert result.code == 0
+    assert (
+        f"{run / 'best'}: expected the head 'neighbours' with the code that the model was trained with, "
+        f"neighbours.py:NeighboursHead {began}, got neighbours.py:NeighboursHead {sha256(code)[:16]}; its scores may "
+        "be wrong: restore that code, or train the model again"
+    ) in result.err
+    result = discsum(*train)
+    assert result.code == 1
+    assert "synthesizer: expected the code of heads that the run began with" in result.err
+
+
+def test_the_code_that_a_run_began_with_is_recorded(discsum, recipe, tmp_path, new_process):
+    """The file may be edited while a run goes on with the code that it has loaded."""
+    code, run = tmp_path / "neighbours.py", tmp_path / "run"
+    code.write_text(NEIGHBOURS)
+    began = sha256(code)[:16]
+    HEADS.register_file(code)
+    code.write_text(f"{NEIGHBOURS}\n# Changed.\n")
+    assert discsum("train", recipe, "synthesizer.head=neighbours", "epochs=1", "-o", run).code == 0
+    recorded = json.loads((run / "best" / "config.json").read_text())["heads"]
+    assert recorded == {"neighbours": f"neighbours.py:NeighboursHead {began}"}
+
+
+LISTS = """
+    @staticmethod
+    def prior(units, config):
+        return {"matrix": [[1.0]]}
+
+    def forward("""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("near / near.sum(dim=-1, keepdim=True).clamp_min(1)", "2 * near"),
+            "head NeighboursHead: expected attention whose rows sum to 1, got a row with the sum ",
+        ),
+        (
+            ("\n    def forward(", LISTS),
+            "head 'neighbours': expected prior(units, config)['matrix'] as a NumPy array of numbers or booleans, got "
+            "list; convert it",
+        ),
+    ],
+    ids=["attention", "prior"],
+)
+def test_a_head_that_breaks_its_contract_is_not_trained(discsum, recipe, tmp_path, new_process, change, message):
+    code = tmp_path / "neighbours.py"
+    code.write_text(NEIGHBOURS.replace(*change))
+    command = ("train", recipe, "synthesizer.head=neighbours", "epochs=1", "-o", tmp_path / "run")
+    result = discsum(*command, "--head-file", code)
+    assert result.code == 1
+    assert message in result.err
 
 
 def test_errors_name_what_the_command_has(discsum, recipe, tmp_path):

@@ -1,12 +1,9 @@
-from dataclasses import dataclass
-from importlib.metadata import EntryPoint
-
 import numpy as np
 import pytest
 import torch
 from small_trees import random_tree
 
-from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree, register, register_file
+from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree
 from discsum.encoder.heads.c_tree_relation import CLASSES, ROLES
 from discsum.encoder.inputs import UnitInputs, batched, padded
 from discsum.encoder.synthesizer import InputBatch, Synthesizer, SynthesizerConfig
@@ -216,111 +213,6 @@ def test_an_unknown_head():
         HEADS["oak"](HeadConfig(16))
 
 
-class FirstHead(Head):
-    """Every unit attends to the first one."""
-
-    def forward(self, states, prior, mask):
-        attention = torch.zeros(len(states), 1, states.shape[1], states.shape[1])
-        attention[..., 0] = mask[:, None, :]
-        return attention
-
-
-@pytest.fixture
-def own_heads(monkeypatch):
-    monkeypatch.setattr(HEADS, "registered", dict(HEADS.registered))
-
-
-@pytest.mark.usefixtures("own_heads")
-def test_a_head_of_ones_own():
-    register("first", FirstHead)
-    register("first", FirstHead)
-    network = Synthesizer(SynthesizerConfig("first", 16, inner=8, scorer=4)).eval()
-    found = UnitInputs(0, torch.randn(5, 16), torch.zeros(5, 0), {})
-    assert network(batched([found])).shape == (1, 5)
-    assert HEADS["first"] is FirstHead
-    with pytest.raises(InputError, match="expected a new name for a head, got 'dense', which is taken by DenseHead"):
-        register("dense", FirstHead)
-    with pytest.raises(InputError, match=r"other: expected a subclass of .*Head, got 5"):
-        register("other", 5)
-
-
-@dataclass(frozen=True)
-class Reach:
-    """Options of a head of one's own."""
-
-    reach: int = 1
-
-
-@pytest.mark.usefixtures("own_heads")
-def test_options_of_a_head_are_checked():
-    register("reaching", FirstHead, options=Reach)
-
-    def problems(**settings):
-        return SynthesizerConfig(**settings).head_problems()
-
-    assert problems(head="reaching", head_options={"reach": 2}) == []
-    assert problems(head="reaching", head_options={"reach": "two"}) == [
-        "head_options.reach: expected a whole number, got 'two'"
-    ]
-    for head in ("dense", "c_tree"):
-        assert problems(head=head, head_options={"dense_inner": 64}) == [
-            "head_options.dense_inner: expected it outside head_options, as dense_inner"
-        ]
-    assert problems(head="dense", mixture=("c_tree",)) == ["mixture: expected none with head dense, got c_tree"]
-    limited = type("Limited", (FirstHead,), {"problems": staticmethod(lambda config: ["reach: expected less"])})
-    register("limited", limited)
-    assert problems(head="mixed", heads=2, mixture=("limited", "none")) == ["reach: expected less"]
-
-
-@pytest.mark.usefixtures("own_heads")
-def test_a_head_of_an_installed_package(monkeypatch):
-    entry = EntryPoint("first", f"{__name__}:FirstHead", "discsum.heads")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] if group == entry.group else [])
-    assert HEADS["first"].__name__ == "FirstHead"
-    with pytest.raises(InputError, match=r"expected one of the heads c_tree, .*, first, got 'second'"):
-        HEADS["second"]
-
-
-@pytest.mark.usefixtures("own_heads")
-def test_an_entry_point_that_does_not_load_is_one_line(monkeypatch):
-    entry = EntryPoint("broken", "no_such_package.heads:Broken", "discsum.heads")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry])
-    with pytest.raises(InputError) as caught:
-        HEADS["broken"]
-    message = str(caught.value)
-    assert message.startswith(
-        "broken: expected the entry point no_such_package.heads:Broken of the group discsum.heads"
-    )
-    assert "ModuleNotFoundError: No module named 'no_such_package'" in message and "\n" not in message
-
-
-@pytest.mark.usefixtures("own_heads")
-@pytest.mark.parametrize(
-    ("name", "code", "message"),
-    [
-        (
-            "gone.py",
-            None,
-            "expected a Python file that calls discsum.encoder.heads.register, got .*gone.py, which does not exist",
-        ),
-        ("text.txt", "1", "expected a Python file .*text.txt"),
-        ("none.py", "x = 1", r"none.py: expected a call to discsum.encoder.heads.register, found none"),
-        ("wrong.py", "import no_such_package", "wrong.py: expected code that runs, got ModuleNotFoundError: No module"),
-        ("bad.py", "def (", "bad.py: expected code that runs, got SyntaxError"),
-        (
-            "taken.py",
-            "from discsum.encoder.heads import Head, register\nclass A(Head): pass\nregister('dense', A)",
-            "taken.py: expected a new name for a head, got 'dense'",
-        ),
-    ],
-)
-def test_files_of_heads_that_are_none(tmp_path, name, code, message):
-    if code is not None:
-        (tmp_path / name).write_text(code)
-    with pytest.raises(InputError, match=message):
-        register_file(tmp_path / name)
-
-
 @pytest.mark.parametrize("head", ["learned_random", "fixed_random"])
 def test_random_attention_is_no_mean(head):
     torch.manual_seed(0)
@@ -330,15 +222,21 @@ def test_random_attention_is_no_mean(head):
     assert (attention * 70).max() > 5 and (attention * 70).min() < 0.2
 
 
-def test_attention_of_another_shape_is_named():
-    class Flat(HEADS["none"]):
-        def forward(self, states, prior, mask):
-            return torch.eye(states.shape[1])
-
-    states, values = torch.zeros(2, 3, 8), torch.zeros(2, 1, 3, 4)
-    message = r"head Flat: expected attention of shape .*here \(2, 1 or 1, 3, 3\), got \(3, 3\)"
-    with pytest.raises(InputError, match=message):
-        Flat(config("none")).mix(states, values, None, torch.ones(2, 3, dtype=torch.bool))
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", list(HEADS))
+def test_attention_is_checked_once(name, kind, monkeypatch):
+    calls = []
+    check = Head._check_rows
+    monkeypatch.setattr(Head, "_check_rows", lambda *arguments: (calls.append(1), check(*arguments)))
+    network = Synthesizer(config(name, layers=1)).to(kind)
+    batch = batched([inputs(name, units, units) for units in (7, 1, 12)])
+    batch = InputBatch(batch.vectors.to(kind), batch.features.to(kind), batch.prior, batch.mask)
+    network.eval()(batch)
+    assert not calls
+    for _ in range(2):
+        network.train()(batch)
+    # Dot products are computed without the matrix.
+    assert len(calls) == {"dot_product": 0, "mixed": len(MIXTURE) - 1}.get(name, 1)
 
 
 @pytest.mark.parametrize(("kind", "empty"), [(torch.float32, 0), (torch.bool, False), (torch.int64, -1)])

@@ -18,6 +18,8 @@ from discsum.tree import RSTTree
 # Arrays that a head reads from a tree, by name; padding is 0 for floats, False for masks and -1 for integers.
 Prior = Mapping[str, Tensor]
 Options = TypeVar("Options")
+# Largest error of sums of rows and of padding, which half precision does not reach.
+TOLERANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class UnitTree:
 class Head(nn.Module):
     """Computes the attention matrix of a layer; `discsum.encoder.heads.register` adds a new kind of head."""
 
+    _checked = False
+
     def __init__(self, config: HeadConfig) -> None:
         super().__init__()
         self.config = config
@@ -93,7 +97,12 @@ class Head(nn.Module):
         """
 
     def mix(self, states: Tensor, values: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return `A . G(X)` with dropout on `A`; result and `values` are `(batch, heads, units, value_size)`."""
+        """Return `A . G(X)` with dropout on `A`; result and `values` are `(batch, heads, units, value_size)`.
+
+        Raises:
+            InputError: Attention of another shape; or, checked once, in the first step of a training run, rows of units
+                that do not sum to 1 or are not 0 at padding.
+        """
         attention: Tensor = self(states, prior, mask)
         batch, heads, units, _ = values.shape
         allowed = (1, batch), (1, heads), (units,), (units,)
@@ -102,8 +111,25 @@ class Head(nn.Module):
                 f"head {type(self).__name__}: expected attention of shape (batch, heads or 1, units, units), here "
                 f"({batch}, {heads} or 1, {units}, {units}), got {tuple(attention.shape)}"
             )
+        if self.training and not self._checked:
+            self._check_rows(attention.detach().float(), mask.bool())
+            self._checked = True
         mixed: Tensor = self.dropout(attention) @ values
         return mixed
+
+    def _check_rows(self, attention: Tensor, mask: Tensor) -> None:
+        """Raise `InputError` if rows of units do not sum to 1 or are not 0 at padding."""
+        head = f"head {type(self).__name__}: expected attention"
+        # (batch, heads or 1, units)
+        sums, units = attention.sum(dim=-1), mask[:, None, :]
+        # Not `>`, which does not find NaN.
+        wrong = ~((sums - 1).abs() <= TOLERANCE) & units
+        if wrong.any():
+            found = sums.expand_as(wrong)[wrong][0].item()
+            raise InputError(f"{head} whose rows sum to 1, got a row with the sum {found:g}; divide rows by their sums")
+        outside = attention.abs().masked_fill(mask[:, None, None, :], 0).amax(dim=-1)
+        if (largest := outside.masked_fill(~units, 0).max().item()) > TOLERANCE:
+            raise InputError(f"{head} of 0 at padding, where the mask is False, got {largest:g}; set it to 0 there")
 
 
 def masked_softmax(logits: Tensor, mask: Tensor) -> Tensor:
