@@ -98,6 +98,7 @@ def main() -> None:
     warnings.filterwarnings("once", ".*which ROUGE counts", InputWarning)
     # A source that is used twice is listed and read twice.
     warnings.filterwarnings("once", ".*: got the columns .* is read; ", InputWarning)
+    warnings.filterwarnings("once", ".* are read as several summaries of a text", InputWarning)
     warnings.filterwarnings("once", ".*: left out (links|[0-9]+) ", InputWarning)
     if "" in sys.argv[1:]:
         # Python takes an empty path for the working directory, which would hide an unset shell variable.

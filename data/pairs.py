@@ -16,6 +16,7 @@ from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import document_columns, holds_document, text_columns
+from discsum.data.listed_sentences import LISTS, ListedSentences
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -30,7 +31,7 @@ from discsum.json_objects import json_type
 
 REFERENCES = "references"
 SUMMARY_COLUMNS = (REFERENCES, "highlights", "summary")
-# Columns of a single summary, in which a list has its sentences; elsewhere a list has several summaries.
+# Columns of a single summary, also if the user names them: a list has its sentences. Others have several summaries.
 WHOLE = ("highlights", "summary")
 # What pandas and `csv` write to a CSV for a list, and for a missing value.
 _LISTED = re.compile(r"nan|\[\s*(?:(?:None|'.*'|\".*\")(?:,?\s.*)?)?\]", re.IGNORECASE | re.DOTALL)
@@ -260,7 +261,7 @@ class Pairs:
         """
         # `islice` takes no larger numbers.
         first, last = min(self.first, sys.maxsize), None if self.last is None else min(self.last, sys.maxsize)
-        checked = None
+        checked, table, lists = None, self.source.name, self._lists()
         for source, id, row in islice(self.source.rows(), first, last):
             table = source.rpartition(":")[0]
             if isinstance(row, dict) and table != checked:
@@ -272,7 +273,16 @@ class Pairs:
                         raise InputError(f"{source}: {error}") from error
                 self.source.warn_of_other_columns(row, table)
                 checked = table
+            if lists is not None and isinstance(row, dict):
+                lists.add(row.get(lists.column), table)
             yield self.source.pair(source, id, row)
+        if lists is not None:
+            lists.finish(table)
+
+    def _lists(self) -> ListedSentences | None:
+        """Return what looks at lists in a column that the user named; None for columns whose lists are documented."""
+        column = self.source.summary_column
+        return None if column is None or column in SUMMARY_COLUMNS else ListedSentences(column)
 
     def tables(self, unit: str = DOCUMENTS) -> DividedTables[Pair] | None:
         """Return the tables of the pairs if workers can read their own rows of them; otherwise None.
@@ -285,6 +295,9 @@ class Pairs:
             raise InputError(f"{reason}; {DOCUMENTS_INSTEAD}")
         if not files or reason is not None:
             return None
+        if self._lists() is not None:
+            # Workers do not warn, so the first rows are read here.
+            next(islice(self, LISTS, None), None)
         # A copy without the cached list of files, because the reader is sent with each task.
         reader, largest = replace(self.source), self.source.max_document_bytes
         return DividedTables(

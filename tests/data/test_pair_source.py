@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 
 import pytest
 
@@ -67,3 +68,56 @@ def test_a_list_has_several_references_or_the_sentences_of_one(tmp_path, column,
     path.write_text(json.dumps({"text": "Rain fell.", column: "It rained.\nWe left."}))
     (pair,) = PairSource(str(path), **options).pairs()
     assert pair.references == ("It rained.\nWe left.",)
+
+
+SENTENCES = [["It rained.", "We left."], ["It rained."], ["The mill stopped.", "Rain fell.", "We left early."]]
+
+
+def told(tmp_path, lists, column="abstract", times=1, **options):
+    """Return the warnings about lists of sentences in rows with these lists, `times` over."""
+    path = tmp_path / "news.jsonl"
+    rows = [json.dumps({"text": "Rain fell.", column: value}) for value in lists * times]
+    path.write_text("\n".join(rows))
+    pairs = PairSource(str(path), **{"summary_column": column, **options}).pairs()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len([*pairs]) == len(rows)
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("times", [1, 60])
+def test_lists_that_look_like_sentences_are_told_once(tmp_path, times):
+    (message,) = told(tmp_path, SENTENCES, times=times)
+    assert message == (
+        f"{tmp_path / 'news.jsonl'}: lists in the column abstract are read as several summaries of a text, of which "
+        "the best one counts, but look like the sentences of one; if so, rename the column to highlights, or join each "
+        "list with line breaks"
+    )
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [["It rained. We left.", "Rain fell. We left."], ["It rained. Then we left."]],
+        [["It rained.\nWe left."], ["Rain fell.\nWe left.", "It rained.\nWe went."]],
+        [["It rained.", "We left."], ["Rain fell.", "We went."]],
+        ["It rained.", "We left."],
+        [["word " * 90], ["word " * 90, "word " * 90]],
+    ],
+    ids=["several sentences", "several lines", "equal lengths", "texts", "long"],
+)
+def test_lists_of_summaries_are_not_told(tmp_path, lists):
+    assert told(tmp_path, lists) == []
+
+
+@pytest.mark.parametrize("column", ["references", "highlights", "summary"])
+def test_lists_in_columns_of_known_kinds_are_not_told(tmp_path, column):
+    assert told(tmp_path, SENTENCES, column=column) == []
+    assert told(tmp_path, SENTENCES, column=column, summary_column=None) == []
+
+
+def test_lists_in_tables_that_workers_read_are_told(tmp_path):
+    told(tmp_path, SENTENCES, times=60)
+    with pytest.warns(InputWarning, match="lists in the column abstract are read as several summaries") as caught:
+        assert PairSource(str(tmp_path / "news.jsonl"), summary_column="abstract").pairs().tables() is not None
+    assert len(caught) == 1
