@@ -15,7 +15,7 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import parsers, systems
 from discsum.cli.documents import Run
-from discsum.cli.evaluate_checks import check_against, check_files, check_kinds, check_names, check_parser
+from discsum.cli.evaluate_checks import check_against, check_data, check_files, check_kinds, check_names, check_parser
 from discsum.cli.options import (
     OF_INPUTS,
     OF_SELECTION,
@@ -88,7 +88,8 @@ def evaluate(
         typer.Argument(
             metavar="[MODEL...] DATA",
             autocompletion=systems,
-            help="Parsers and a treebank, or summarizers and a table of texts with summaries or a folder that "
+            help="Parsers, or folders of their trees, and a treebank; or summarizers and a table of texts with "
+            "summaries or a folder that "
             "discsum preprocess made.",
             show_default=False,
         ),
@@ -191,7 +192,10 @@ def evaluate(
         show_parameters([*models, data] if data else [], style)
         return
     if not data or not (models or table):
-        raise typer.BadParameter("expected at least one model and the data, as in: discsum evaluate discsum-gum gum")
+        raise typer.BadParameter(
+            "expected at least one model and the data, as in: discsum evaluate discsum-gum gum, for a parser, or "
+            "discsum evaluate lead news.jsonl, for a summarizer"
+        )
     place = location(data)
     if isinstance(place, Path) and not (place.exists() or is_pattern(place) or data.startswith(HUB)):
         raise InputError(f"{data}: no such file or folder")
@@ -212,6 +216,8 @@ def evaluate(
     source = PairSource(data, text_column, summary_column)
     # Checked before `is_treebank`: folders of texts with summaries contain JSON files too.
     texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
+    if isinstance(place, Path) and not (texts or is_treebank(place)):
+        check_data(place)
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
         check_unused(context, WITH_TREEBANK, "with a treebank")
         check_against(against, models)

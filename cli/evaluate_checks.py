@@ -12,6 +12,7 @@ from discsum.cli.command import as_usage, check_unused
 from discsum.cli.output_paths import check_no_input, check_writable
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.data.inputs import input_files
+from discsum.data.made_folder import documents_in
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import location
 from discsum.data.summaries import COLUMNS
@@ -26,6 +27,36 @@ if TYPE_CHECKING:
 # Options of sequence-to-sequence models.
 OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 OF_GENERATION = ("selector", "r", *OF_SEARCH)
+
+
+def check_data(place: Path) -> None:
+    """Raise `InputError` for a single tree file, for a folder of dataset folders, and for one without any documents."""
+    from discsum.formats import suffixes
+    from discsum.parsers.tree_folder import has_trees
+
+    endings = suffixes()
+    if place.is_file() and place.suffix.lower() in endings:
+        raise InputError(
+            f"{place}: expected a folder of tree files, or a table ({', '.join(TABLES)}) of texts with summaries, got "
+            f"a file; to measure parsers on its tree, name its folder, {place.parent}"
+        )
+    if not place.is_dir():
+        return
+    inside = [path for path in sorted(place.iterdir()) if not path.name.startswith(".")]
+    made = [path for path in inside if is_dataset_folder(path)]
+    others = [path for path in inside if path not in made]
+    if made and not any(has_trees(path) or path.name.lower().endswith((*endings, *TABLES)) for path in others):
+        names = ", ".join(path.name for path in made)
+        example = place / "test" if place / "test" in made else made[-1]
+        raise InputError(
+            f"{place}: expected a dataset folder, a treebank or tables, got a folder of the dataset folders {names}; "
+            f"name one of them, such as {example}"
+        )
+    if not has_trees(place) and not documents_in(place, TABLES):
+        raise InputError(
+            f"{place}: expected a folder with tree files, for parsers ({', '.join(sorted(endings))}), or with tables "
+            f"of texts with summaries, for summarizers ({', '.join(TABLES)}), found neither"
+        )
 
 
 def check_kinds(context: typer.Context, extractive: Collection[str], generated: Collection[str]) -> None:

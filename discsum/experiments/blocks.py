@@ -14,6 +14,7 @@ from discsum.batches import batches
 from discsum.candidates import Candidates
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import Pair
+from discsum.data.preprocess_recipe import UNLABELLED
 from discsum.data.rows import open_rows
 from discsum.data.storage import Location
 from discsum.document import Document
@@ -31,7 +32,7 @@ BATCH = 8
 
 @dataclass(frozen=True)
 class Block:
-    """Parsed documents with their references and oracle labels, `(units,)` for each document, or empty if not read."""
+    """Parsed documents with their references and oracle labels, `(units,)` for each document, or empty without any."""
 
     documents: Sequence[ParsedDocument]
     references: Sequence[tuple[str, ...]]
@@ -60,6 +61,7 @@ class TextBlocks:
         Unless `parsed`, documents have neither units nor labels.
         """
         self.pairs, self.parser, self.policy, self.parsed = pairs, parser, policy, parsed
+        self.unit = policy.unit
         self._kept: Sequence[Block] | None = None
 
     @property
@@ -125,15 +127,16 @@ class DatasetBlocks:
     def __init__(
         self, folder: Location, unit: str, first: int = 0, last: int | None = None, *, labelled: bool = True
     ) -> None:
-        """Open the rows `first` to `last`, exclusive, of a folder; only if `labelled` are labels read.
+        """Open the rows `first` to `last`, exclusive, of a folder; unless `labelled`, it needs no labels.
 
         Raises:
-            InputError: No dataset folder, or one without labels of the unit.
+            InputError: No dataset folder, or one without labels of the unit although they are needed.
         """
-        self.unit, self.labelled = unit, labelled
+        self.unit = unit
         self.manifest = Manifest.read(folder)
         self.rows = open_rows(folder, first, last)
-        if labelled and f"{unit}_labels" not in self.rows.column_names:
+        self.labelled = f"{unit}_labels" in self.rows.column_names
+        if labelled and not self.labelled:
             raise InputError(
                 f"{folder}: expected labels of the unit {unit}, found none; preprocess with --unit {unit} and an oracle"
             )
@@ -142,9 +145,8 @@ class DatasetBlocks:
         # As `ExtractiveSummarizer.vectors_key`.
         self.vectors_key = (made_by["parser"], recipe["encoder"], made_by.get("encoder", ""), unit)
         self.parser_name: str | None = f"{recipe['parser']}@{made_by['parser'][:8]}"
-        self.signature = Signature.of(
-            parser=self.parser_name, oracle=recipe["oracle"], oracle_units=recipe["oracle_units"] or "own"
-        )
+        units = {} if recipe["oracle"] == UNLABELLED else {"oracle_units": recipe["oracle_units"] or "own"}
+        self.signature = Signature.of(parser=self.parser_name, oracle=recipe["oracle"], **units)
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -32,7 +32,7 @@ Counting = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 class Selection:
     """A model's summary of a document; `overlap` is the share of its units that the oracle selects too.
 
-    `overlap` is None for a summary without selected units.
+    `overlap` is None for a summary without selected units, and for a document without labels.
     """
 
     id: str
@@ -64,8 +64,8 @@ class ModelScores:
 
         These are: ROUGE means with 95% bootstrap intervals in percent and the paired bootstrap against other models;
         words per summary; the mean position of the selected units, from 0 for the first to 1 for the last; the mean
-        share of a summary's units that the oracle selects too, over summaries that have units; parameters; documents
-        per second.
+        share of a summary's units that the oracle selects too, over summaries that have units and labels; parameters;
+        documents per second.
         """
         result: dict[str, Any] = {"model": self.name}
         for metric in METRICS:
@@ -127,7 +127,7 @@ def measure(
     """
     documents: TextBlocks | DatasetBlocks
     if is_dataset_folder(rows.path):
-        labelled = any(system.selects for system in systems)
+        labelled = any(system.labelled for system in systems)
         documents = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last, labelled=labelled)
     else:
         pairs = []
@@ -203,8 +203,9 @@ def compare_models(
             summaries = system.summaries(block)
             seconds[place] += time.perf_counter() - started
             for item, summary, labels in zip(block.documents, summaries, block.labels, strict=True):
-                overlap = float(np.mean(labels[list(summary.selected)])) if summary.selected else None
-                selections[place].append(Selection(item.document.id, summary, len(labels), overlap))
+                overlap = float(np.mean(labels[list(summary.selected)])) if summary.selected and len(labels) else None
+                units = len(item.document.units(blocks.unit))
+                selections[place].append(Selection(item.document.id, summary, units, overlap))
         done += len(block.documents)
         report(done)
     results = []

@@ -63,7 +63,7 @@ class System:
         parameters: Number of trained parameters, without frozen encoder layers; None for an untrained system.
         check: Raises `InputError` for documents that the system cannot summarize; None if it can summarize all.
         default_units: Its own default length in units; None for the oracle and for abstractive systems.
-        selects: Whether its summaries consist of units, which are compared with the oracle's labels.
+        labelled: Whether its summaries are the documents' oracle labels, so that it needs them.
         outputs: The summaries that another program wrote; None for systems that summarize when they are measured.
         parser: The parser whose vectors it reads; None if it reads none.
     """
@@ -74,7 +74,7 @@ class System:
     parameters: int | None = None
     check: Callable[[Sequence[Document]], object] | None = None
     default_units: int | None = None
-    selects: bool = True
+    labelled: bool = False
     outputs: SummaryTable | None = None
     parser: Parser | None = None
 
@@ -111,7 +111,7 @@ def oracle_system(unit: str) -> System:
             found.append(SystemSummary.of(Summary.from_indices(item.document, unit, ORACLE, labels, chosen)))
         return found
 
-    return System(ORACLE, Signature.of(unit=unit, layout="keep"), summaries)
+    return System(ORACLE, Signature.of(unit=unit, layout="keep"), summaries, labelled=True)
 
 
 def abstractive_system(
@@ -132,7 +132,7 @@ def abstractive_system(
     settings = summarizer.family.settings() | {"summary_sentences": parser_name(parser())}
     signature = generation.signature.with_(**settings)
     check = partial(summarizer.lengths, **generation.options)
-    return System(name, signature, summaries, parameters, check, selects=False)
+    return System(name, signature, summaries, parameters, check)
 
 
 def output_system(name: str, parser: Callable[[], Parser]) -> System:
@@ -151,7 +151,7 @@ def output_system(name: str, parser: Callable[[], Parser]) -> System:
 
     settings = {"summary_sentences": parser_name(parser())} if table.whole else {}
     signature = Signature.of(summaries=sha256(Path(name))[:8], **settings)
-    return System(name, signature, summaries, selects=False, outputs=table)
+    return System(name, signature, summaries, outputs=table)
 
 
 def load_system(
