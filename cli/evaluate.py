@@ -89,8 +89,7 @@ def evaluate(
             metavar="[MODEL...] DATA",
             autocompletion=systems,
             help="Parsers, or folders of their trees, and a treebank; or summarizers and a table of texts with "
-            "summaries or a folder that "
-            "discsum preprocess made.",
+            "summaries or a folder that discsum preprocess made.",
             show_default=False,
         ),
     ] = None,
