@@ -210,12 +210,6 @@ def test_a_damaged_selector(altered):
         AbstractiveSummarizer.from_pretrained(str(altered))
 
 
-def test_a_folder_of_an_earlier_version(altered):
-    (altered / "selector.json").write_text("{}")
-    with pytest.raises(WeightsError, match=r"selector\.json: expected settings in config\.json, got the format of an"):
-        AbstractiveSummarizer.from_pretrained(str(altered))
-
-
 def test_selector_weights_of_another_size(altered):
     tensors = load_file(altered / WEIGHTS)
     name = next(name for name in tensors if is_selectors(name))
