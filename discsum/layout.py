@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discsum.layout_lines import BODY, BYLINE, CODE, HEADING, KINDS, LABEL, LIST, Line, is_byline, lines_of
-from discsum.layout_patterns import BULLET, LINK, TIMES
+from discsum.layout_patterns import BULLET, CHECKBOX, LINK, TIMES
 from discsum.writing import WORD, ends_sentence
 
 __all__ = ["BODY", "BYLINE", "CODE", "HEADING", "KINDS", "LABEL", "LIST", "Layout", "has_content"]
@@ -46,12 +46,16 @@ class Layout:
         return sorted(opens | turns)
 
     def markers(self) -> list[tuple[int, int]]:
-        """Return for each line with a bullet or number its first offset, and that of the text after the marker."""
+        """Return for each line with a bullet or number its first offset, and that of its text after all markers."""
         found = []
         for line in self.lines:
-            content = self.text[line.content : line.end]
-            if content.strip() and BULLET.fullmatch(self.text[line.start : line.content]):
-                found.append((line.start, line.end - len(content.lstrip())))
+            if not BULLET.fullmatch(self.text[line.start : line.content]):
+                continue
+            content = self.text[line.content : line.end].lstrip()
+            while inner := BULLET.match(content) or CHECKBOX.match(content):
+                content = content[inner.end() :].lstrip()
+            if content:
+                found.append((line.start, line.end - len(content)))
         return found
 
     def kinds(self, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:

@@ -12,8 +12,11 @@ DANGLING = frozenset({"the", "a", "an", "of", "and", "or", "that", "who", "which
 CONNECTING = FUNCTION_WORDS | DANGLING | {"in", "on", "as", "was", "if", "so", "after", "before", "while", "my", "our"}
 LINE = re.compile(rf"[^{LINE_ENDS}]+")
 FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
+SOURCE = re.compile(r"\[\d{1,3}\]")
 NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|\[\d{1,3}\]|§ ?\d+"
 BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{NUMBER})(?=\s|$)")
+# After the bullet of a task: "- [x] call the mill".
+CHECKBOX = re.compile(r"\[[ xX]\](?=\s|$)")
 # A word that a line break divides: its last letter, the hyphen, and the first letter of the next line.
 HYPHENATED = re.compile(r"[^\W\d_][-\u00ad\u2010][^\W\d_A-Z]")
 # A cell of a table whose columns are aligned by spaces.

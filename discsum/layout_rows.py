@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 
-from discsum.layout_patterns import BULLET, CELL, CONNECTING, DANGLING, HYPHENATED, LINE, SPEAKER
+from discsum.layout_patterns import BULLET, CELL, CONNECTING, DANGLING, HYPHENATED, LINE, SOURCE, SPEAKER
 from discsum.text_checks import CUE
 from discsum.writing import BLANK_LINE, ends_sentence
 
@@ -15,6 +15,8 @@ from discsum.writing import BLANK_LINE, ends_sentence
 NARROW = 60
 # Spaces between the cells of a table, fewest cells of a row, and fewest words in lower case that make a cell prose.
 WIDE_SPACE, FEWEST_CELLS, PROSE_WORDS = "  ", 3, 5
+# Most words of a heading above notes, as "Notes and references".
+NOTES_HEADING_WORDS = 3
 # Bullets with which lines of prose do not begin, unlike dashes.
 BULLETS = frozenset("-*+•‣◦▪●")
 
@@ -86,17 +88,32 @@ def _wraps(texts: Sequence[str], blanks: Sequence[bool], width: int, apart: Coll
     """Return for each line whether the break before it wraps a paragraph; `width` is that of the longest line.
 
     The line before has no room for the first word, or ends inside a word; or, in a text of narrow lines, which are
-    seldom full, the sentence goes on. The breaks before the lines of `apart` wrap none.
+    seldom full, the sentence goes on; or the line begins with a citation. The breaks before the lines of `apart` wrap
+    none.
     """
     narrow = _narrow_prose(texts, blanks) if width <= NARROW else frozenset()
+    # By line, the first line of its paragraph.
+    begins = [*accumulate((place if blank else 0 for place, blank in enumerate(blanks)), max)]
     return [False] * bool(texts) + [
         _divides_word(before, line)
         or (
             place not in apart
-            and (len(before) + 1 + len(line.split()[0]) >= width or (place in narrow and _goes_on(before, line)))
+            and (
+                len(before) + 1 + len(line.split()[0]) >= width
+                or (place in narrow and _goes_on(before, line))
+                or _cites(texts[begins[place]], line)
+            )
         )
         for place, (before, line) in enumerate(pairwise(texts), start=1)
     ]
+
+
+def _cites(first: str, line: str) -> bool:
+    """Return whether a line begins with a citation, "[3]", and not with the number of a note.
+
+    The first line of a paragraph of notes has such a number too, or is a heading.
+    """
+    return bool(SOURCE.match(line)) and not SOURCE.match(first) and len(first.split()) > NOTES_HEADING_WORDS
 
 
 def _divides_word(line: str, following: str) -> bool:
@@ -174,7 +191,7 @@ def _narrow_prose(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int
     starts = [place for place, blank in enumerate(blanks) if blank]
     for first, after in pairwise([*starts, len(texts)]):
         paragraph = texts[first:after]
-        marked = any(BULLET.match(line) or SPEAKER.match(line) for line in paragraph)
+        marked = any(BULLET.match(line) or SPEAKER.match(line) for line in paragraph if not _cites(paragraph[0], line))
         begins = paragraph[0][:1].isupper() or not paragraph[0][:1].isalnum()
         if begins and ends_sentence(paragraph[-1]) and not marked and not any(map(ends_line, paragraph[:-1])):
             lines.update(range(first + 1, after))

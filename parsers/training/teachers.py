@@ -35,7 +35,7 @@ from discsum.parsers.subwords import Subwords, split_texts
 # `right` as in `Expected`. Without a tree there are only empty `nodes`.
 Predictions = dict[str, NDArray[Any]]
 # Increase it whenever `Predictions` change, so that cached ones of earlier versions are not read.
-FORMAT = 4
+FORMAT = 5
 _NO_TREE: Predictions = {"nodes": np.zeros((0, 3), dtype=np.int64)}
 
 

@@ -40,11 +40,36 @@ def test_a_marker_alone_and_a_field_bar_nothing():
         ("in Tab. 3 he said", "3", False),
         ("see Eq. (4) and", "(", False),
         ("see pp. 13-14", "13", False),
+        ("see Eq. (A2) and", "(", False),
         ("see the map. 3 mills broke", "3", True),
+        ("boil it for 10 min. while the mill stopped", "while", True),
+        ("a mill (2 kg.) or 4 km. soon", "soon", False),
+        ("add 2 lb.\nflour and", "flour", True),
+        ("it is 20 kg.\n\n(the other is light)", "(", True),
+        ("he said No. (they had not)", "(", True),
+        ("he said No. 3 mills", "3", False),
+        ("he said No.\n\n3 mills", "3", True),
     ],
 )
 def test_no_unit_begins_after_an_abbreviation(text, word, may):
     assert (text.index(word) in borders(text)[1]) == may
+
+
+@pytest.mark.parametrize("markers", ["- 1.", "1) [1]", "- (a)", "- [ ]", "* [x]"])
+def test_no_unit_begins_between_or_after_several_markers(markers):
+    text = f"{markers} the mill stopped\n{markers} the baker left\n"
+    allowed = borders(text)[1]
+    second = text.index("\n") + 1
+    barred = {*range(1, len(markers) + 2), *range(second + 1, second + len(markers) + 2)}
+    assert not allowed & barred and {0, second} <= allowed
+
+
+def test_a_source_at_the_beginning_of_a_line_begins_no_unit():
+    text = "The map was drawn by others (see\n[3] and also the letter of the miller) and it was\nshown to all the town."
+    assert Layout(text).openings() == []
+    for heading in ("", "Notes and references\n"):
+        notes = f"{heading}[1] See the map that the old\nmiller drew\n[2] Ibid."
+        assert {notes.index("[1]"), notes.index("[2]")} <= {*Layout(notes).openings()}
 
 
 def test_footnotes_and_lists_in_lists_begin_units():
