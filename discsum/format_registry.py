@@ -152,14 +152,16 @@ def with_warnings(read: Callable[[], Document]) -> Document:
 
     Warnings of other kinds may come from other threads.
     """
-    try:
-        # `catch_warnings` changes the whole process: in two threads at once, one would restore the state of the other.
-        with _CATCHING, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            document = read()
-    finally:
-        for one in caught:
-            warnings.warn(one.message, stacklevel=3)
+    # `catch_warnings` changes the whole process: of two threads at once, one would restore the state of the other, or
+    # record what the other issues again.
+    with _CATCHING:
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                document = read()
+        finally:
+            for one in caught:
+                warnings.warn(one.message, stacklevel=3)
     said = dict.fromkeys(str(one.message) for one in caught if isinstance(one.message, FormatWarning))
     return replace(document, warnings=(*document.warnings, *said)) if said else document
 

@@ -1,6 +1,7 @@
 """Files with several roots, unattached segments, empty groups and unknown parents."""
 
 import re
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -216,9 +217,15 @@ def test_threads_do_not_get_each_others_warnings():
     def read_both(_):
         return [len(Document.from_rs3(content, "story").warnings) for content in (HEADED, clean)]
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with ThreadPoolExecutor(4) as pool:
-            found = list(pool.map(read_both, range(400)))
+    interval = sys.getswitchinterval()
+    # Threads take turns so often that errors show.
+    sys.setswitchinterval(1e-5)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with ThreadPoolExecutor(4) as pool:
+                found = list(pool.map(read_both, range(400)))
+    finally:
+        sys.setswitchinterval(interval)
     assert found == [[1, 0]] * 400
     assert warnings._showwarnmsg_impl is before
