@@ -16,7 +16,7 @@ from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import document_columns, holds_document, text_columns
-from discsum.data.listed_sentences import LISTS, ListedSentences
+from discsum.data.listed_sentences import ROWS, ListedSentences
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -297,7 +297,7 @@ class Pairs:
             return None
         if self._lists() is not None:
             # Workers do not warn, so the first rows are read here.
-            next(islice(self, LISTS, None), None)
+            next(islice(self, ROWS, None), None)
         # A copy without the cached list of files, because the reader is sent with each task.
         reader, largest = replace(self.source), self.source.max_document_bytes
         return DividedTables(

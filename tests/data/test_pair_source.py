@@ -102,9 +102,11 @@ def test_lists_that_look_like_sentences_are_told_once(tmp_path, times):
         [["It rained.\nWe left."], ["Rain fell.\nWe left.", "It rained.\nWe went."]],
         [["It rained.", "We left."], ["Rain fell.", "We went."]],
         ["It rained.", "We left."],
-        [["word " * 90], ["word " * 90, "word " * 90]],
+        [["word " * 90], ["word " * 90, "mill " * 90]],
+        [["The mill stopped in heavy rain.", "Heavy rain stopped it."], ["Rain stopped the mill."]],
+        [["It rained."], [], ["We left."]],
     ],
-    ids=["several sentences", "several lines", "equal lengths", "texts", "long"],
+    ids=["several sentences", "several lines", "equal lengths", "texts", "long", "alternatives", "one item"],
 )
 def test_lists_of_summaries_are_not_told(tmp_path, lists):
     assert told(tmp_path, lists) == []
@@ -117,7 +119,7 @@ def test_lists_in_columns_of_known_kinds_are_not_told(tmp_path, column):
 
 
 def test_lists_in_tables_that_workers_read_are_told(tmp_path):
-    told(tmp_path, SENTENCES, times=60)
+    told(tmp_path, [*SENTENCES, None], times=60)
     with pytest.warns(InputWarning, match="lists in the column abstract are read as several summaries") as caught:
         assert PairSource(str(tmp_path / "news.jsonl"), summary_column="abstract").pairs().tables() is not None
     assert len(caught) == 1
