@@ -51,14 +51,14 @@ class ForeignError(InputError):
 class Shard(Checked):
     """One file of a folder: name, number of documents, number of failed documents, checksum, digest of its documents.
 
-    The last is that of `records.Origin`, empty in folders of older versions.
+    The last is that of `records.Origin`.
     """
 
     file: str
     documents: Natural
     failed: Natural
     sha256: str
-    entries: str = ""
+    entries: str
 
     def problems(self) -> list[str]:
         """Return a problem if the file is not in the dataset's folder."""
@@ -90,10 +90,10 @@ class _Recipe(Checked):
     shard: Count
     documents: dict[str, Any]
     made_by: _MadeBy
-    tree: bool = True
-    shard_unit: str = "documents"
-    precision: str = "fp32"
-    batch_size: Count = 8
+    tree: bool
+    shard_unit: str
+    precision: str
+    batch_size: Count
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from discsum.constants import PARSER_KIND, PRECISIONS, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.shard_sizes import DOCUMENTS, SIZE_UNITS
@@ -76,12 +76,6 @@ class PreprocessRecipe(Checked):
                 f"encoder: expected one of {', '.join(OWN)}, or an encoder's name or folder, got {self.encoder!r}"
             )
         return problems
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields, without newer ones at their defaults, so that recipes of older folders stay equal."""
-        later = ("tree", "shard_unit", "precision", "batch_size")
-        usual = {one.name: one.default for one in fields(self) if one.name in later}
-        return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
 
 def own_makers(parser: str) -> dict[str, str]:

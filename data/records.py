@@ -47,8 +47,8 @@ class ShardRecord(Checked):
         failed: Number of documents that failed.
         width: Size of a unit vector; 0 without vectors.
         recipe: As in `Origin`.
+        entries: As in `Origin`.
         failures: Lines of `failures.jsonl` for the documents that failed.
-        entries: As in `Origin`; empty after a finished folder of an older version was reopened.
     """
 
     sha256: str
@@ -57,8 +57,8 @@ class ShardRecord(Checked):
     failed: Natural
     width: Natural
     recipe: str
+    entries: str
     failures: str = ""
-    entries: str = ""
 
     def problems(self) -> list[str]:
         """Return a problem unless each failure has a line."""
@@ -91,7 +91,7 @@ def commit(
     write_bytes(path, content)
     checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
     counts = documents, len(failures), width
-    ShardRecord(checksum, len(content), *counts, origin.recipe, lines, origin.entries).write(path)
+    ShardRecord(checksum, len(content), *counts, origin.recipe, origin.entries, lines).write(path)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Listing:
         record = checked_fields(ShardRecord, parse_object(content, str(file), InputError), file, InputError)
         if record.recipe != origin.recipe:
             raise InputError(f"{path}: expected a shard of this recipe, found one of another recipe")
-        if record.entries and origin.entries and record.entries != origin.entries:
+        if origin.entries and record.entries != origin.entries:
             # A table that could not be read, perhaps only for a moment, moves all later documents to other shards.
             raise InputError(
                 f"{path}: expected a shard of the documents that this run reads, found one of others, made when an "

@@ -48,7 +48,7 @@ class Source(Rows):
         return {name: value for name, value in named.items() if value is not None}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary; columns only if set, so that records of older runs still match."""
+        """Return the fields as a dictionary; columns only if set."""
         return {"path": self.path, "first": self.first, "last": self.last, "weight": self.weight} | self.columns
 
 

@@ -257,7 +257,7 @@ def test_texts_are_measured_in_bytes(tmp_path):
 
 def test_documents_that_a_manifest_does_not_list_are_named(tmp_path):
     recipe = {"command": "parse", "documents": {}, "made_by": {}}
-    shards = [{"file": "part-00000.jsonl.gz", "documents": 1, "failed": 0, "sha256": ""}]
+    shards = [{"file": "part-00000.jsonl.gz", "documents": 1, "failed": 0, "sha256": "", "entries": ""}]
     content = {"recipe": recipe, "shards": shards, "width": 0, "format": 1, "documents": 1, "failed": 0}
     (tmp_path / "manifest.json").write_text(json.dumps(content))
     (tmp_path / "part-00000.jsonl.gz").write_bytes(gzip.compress(b'{"text": "It rained."}\n'))
