@@ -81,7 +81,7 @@ def prior_tensors(head: str, arrays: Any) -> dict[str, Tensor]:
         try:
             # In order, because torch takes no array with negative strides.
             prior[name] = torch.from_numpy(np.asarray(array, order="C"))
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise InputError(_no_array(head, name, f"an array of {array.dtype}")) from error
     return prior
 

@@ -162,6 +162,7 @@ def test_attention_that_is_no_weights_is_named_in_training(attention, message):
     [
         ([[1.0]], r"prior\(units, config\)\['matrix'\] as a NumPy array of numbers or booleans, got list; convert it"),
         (torch.ones(1, 1), r"prior\(units, config\)\['matrix'\] as a NumPy array .*, got torch.Tensor; convert"),
+        (np.ones((2, 2), ">f4"), r"prior\(units, config\)\['matrix'\] as .*, got an array of >f4; convert"),
         (np.array(["a"], dtype=object), r"prior\(units, config\)\['matrix'\] as .*, got an array of object; convert"),
     ],
 )
