@@ -45,7 +45,7 @@ def check_data(place: Path) -> None:
     inside = [path for path in sorted(place.iterdir()) if not path.name.startswith(".")]
     made = [path for path in inside if is_dataset_folder(path)]
     others = [path for path in inside if path not in made]
-    if made and not any(has_trees(path) or path.name.lower().endswith((*endings, *TABLES)) for path in others):
+    if made and not any(has_trees(path) or path.name.lower().endswith(tuple(endings)) for path in others):
         names = ", ".join(path.name for path in made)
         example = place / "test" if place / "test" in made else made[-1]
         raise InputError(
@@ -94,6 +94,7 @@ def check_names(models: Sequence[str], policy: Policy, parser: str | None, selec
     """Check the names of extractive models, parser and selector, and the rules of baselines, without loading any."""
     from discsum.abstractive.sparse.selectors import check_name
     from discsum.baselines import BASELINES, baseline
+    from discsum.parsers.training.given_trees import is_tree_folder
     from discsum.summarizer.options import check_scorer
 
     with as_usage():
@@ -108,6 +109,10 @@ def check_names(models: Sequence[str], policy: Policy, parser: str | None, selec
             raise InputError(
                 f"{model}: expected a table ({', '.join(TABLES)}) with the columns {' and '.join(COLUMNS)}, or a "
                 "model's folder, got another file"
+            )
+        if not named and is_tree_folder(model):
+            raise InputError(
+                f"{model}: expected a summarizer, got a folder of tree files; trees are measured on a treebank"
             )
         if model != ORACLE:
             check_scorer(model, policy.unit)

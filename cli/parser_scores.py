@@ -15,10 +15,11 @@ from discsum.baselines import BASELINES
 from discsum.cli.command import as_usage
 from discsum.cli.output_paths import check_writable
 from discsum.cli.progress import loading
-from discsum.constants import ORACLE, PARSER_KIND
+from discsum.constants import ORACLE
+from discsum.data.prepared import is_dataset_folder
+from discsum.data.storage import location
 from discsum.devices import check_device
 from discsum.errors import InputError, InputWarning
-from discsum.persistence import read_config
 
 if TYPE_CHECKING:
     from discsum.document import Document
@@ -96,7 +97,7 @@ def show_parsers(
     are written to the file `output`.
     """
     from discsum.experiments.report import few_documents, write_entries
-    from discsum.parsers.training.given_trees import is_tree_folder
+    from discsum.parsers.training.given_trees import check_system
     from discsum.parsers.training.gold_splits import read_split
 
     if output is not None:
@@ -104,8 +105,9 @@ def show_parsers(
     for model in models:
         if model in (*BASELINES, ORACLE):
             raise typer.BadParameter(f"expected parsers for the treebank {data}, got the summarizer {model}")
-        if not is_tree_folder(model):
-            read_config(model, PARSER_KIND)
+        if is_dataset_folder(location(model)):
+            raise typer.BadParameter(f"expected parsers for the treebank {data}, got the dataset folder {model}")
+        check_system(model)
     # On treebanks other than GUM, each parser is scored on the splits that it was trained with.
     splits = read_split(data, split, models)
     if sizes := [len(gold.documents) for gold in splits if not gold.documents[rows]]:
@@ -148,7 +150,7 @@ def _scores_of(model: str, gold: Sequence[Document], rst: bool, guessed: bool, d
 
     if is_tree_folder(model):
         trees, unsure = read_predictions(Path(model), gold)
-        return evaluate_trees(gold, trees, rst=rst, guessed=guessed or unsure)
+        return evaluate_trees(gold, trees, rst=rst, guessed=guessed, unsure=unsure)
     with loading(model):
         parser = load_parser(model, device)
     return evaluate_parser(parser, gold, rst=rst, guessed=guessed)

@@ -22,7 +22,7 @@ Key = Literal["start", "end"]
 Constituent = tuple[int, int, str, str]
 METRICS = ("span", "nuclearity", "relation", "full")
 # Characters that an error shows of texts that differ, on each side.
-SHOWN = 20
+CHARACTERS = 20
 
 
 @dataclass(frozen=True)
@@ -172,10 +172,10 @@ def _over_one_text(gold: Document, predicted: Document) -> tuple[Document, Docum
     truth, guess = _without_spaces(gold), _without_spaces(predicted)
     if truth.text != guess.text:
         same = next(place for place, (a, b) in enumerate(zip_longest(truth.text, guess.text)) if a != b)
-        wanted, found = (one.text[same : same + SHOWN] or "the end" for one in (truth, guess))
+        wanted, found = (one.text[same : same + CHARACTERS] or "the end" for one in (truth, guess))
         raise InputError(
             f"{gold.id}: expected a prediction over the same text as the gold tree, apart from white space; after "
-            f"{truth.text[max(0, same - SHOWN) : same]!r} the gold text has {wanted!r}, the other {found!r}"
+            f"{truth.text[max(0, same - CHARACTERS) : same]!r} the gold text has {wanted!r}, the other {found!r}"
         )
     return truth, guess
 

@@ -7,17 +7,39 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from discsum.constants import PARSER_KIND
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.formats import suffixes
 from discsum.parsers.parseval import ParsevalScores, SegmentationScores, parseval, segmentation
 from discsum.parsers.training.score_set import ScoreSet
 from discsum.parsers.tree_folder import SHOWN, has_trees, read_folder
-from discsum.persistence import CONFIG
+from discsum.persistence import CONFIG, read_config
 
 
 def is_tree_folder(name: str | Path) -> bool:
-    """Return whether this is a folder of tree files, and not of a model."""
-    return not (Path(name) / CONFIG).is_file() and has_trees(Path(name))
+    """Return whether this is a folder of tree files, and not that of a model or of a training run."""
+    folder = Path(name)
+    return has_trees(folder) and not any((inside / CONFIG).is_file() for inside in (folder, *folder.iterdir()))
+
+
+def check_system(name: str) -> None:
+    """Check the name of a parser or of a folder of tree files, without reading weights or trees.
+
+    Raises:
+        InputError: A single tree file, or a folder of neither.
+        WeightsError: No such model, or one of another kind.
+    """
+    path, endings = Path(name), suffixes()
+    if path.is_file() and path.suffix.lower() in endings:
+        raise InputError(f"{name}: expected a parser or a folder of tree files, got a file; name its folder")
+    if path.is_dir() and not has_trees(path):
+        raise InputError(
+            f"{name}: expected the folder of a parser, or a folder of tree files ({', '.join(sorted(endings))}), found "
+            "neither"
+        )
+    if not is_tree_folder(name):
+        read_config(name, PARSER_KIND)
 
 
 def read_predictions(folder: Path, gold: Sequence[Document]) -> tuple[list[Document], bool]:
@@ -49,7 +71,12 @@ class TreeScores(ScoreSet):
 
 
 def evaluate_trees(
-    gold: Sequence[Document], predicted: Sequence[Document], *, rst: bool = False, guessed: bool = False
+    gold: Sequence[Document],
+    predicted: Sequence[Document],
+    *,
+    rst: bool = False,
+    guessed: bool = False,
+    unsure: bool = False,
 ) -> TreeScores:
     """Return the scores of trees that any parser predicted for the texts of gold documents.
 
@@ -57,15 +84,16 @@ def evaluate_trees(
         gold: Documents with gold trees.
         predicted: The predictions, in the same order.
         rst: Whether trees are scored by RST-Parseval.
-        guessed: Whether any of the gold or predicted sentences are guessed; they are then not scored.
+        guessed: Whether any of the gold sentences are guessed from punctuation; signatures say so.
+        unsure: Whether any of the predicted sentences are guessed; they are then not scored.
     """
-    compared = partial(parseval, gold, predicted, rst=rst, guessed=guessed)
+    compared = partial(parseval, gold, predicted, rst=rst, guessed=guessed or unsure)
     over_gold = compared()
     if dict(over_gold.signature.fields)["edus"] == "gold":
         return TreeScores(gold=over_gold)
     return TreeScores(
         segmentation(gold, predicted),
-        None if guessed else segmentation(gold, predicted, "sentence"),
+        None if unsure else segmentation(gold, predicted, "sentence", guessed=guessed),
         None,
         compared(from_text=True),
         compared(key="end", from_text=True),

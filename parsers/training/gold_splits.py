@@ -42,10 +42,10 @@ class _Known:
 def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[GoldSplit]:
     """Return, for each parser or folder of its trees, the documents of a split of GUM or of any folder of tree files.
 
-    The splits of a folder are those that the parser was trained with, if it was trained on the folder's documents;
-    otherwise those of `splits.tsv`, or of folders such as `TRAINING` and `TEST`; otherwise those of the first listed
-    parser that was trained on the documents. The split `all` has all documents. The folder is read once for all parsers
-    that use the same source of sentences.
+    The splits of a folder are those that the parser was trained with, if it was trained on the folder's documents and
+    has each of the folder's splits; otherwise those of `splits.tsv`, or of folders such as `TRAINING` and `TEST`;
+    otherwise those of the first listed parser that was trained on the documents. The split `all` has all documents. The
+    folder is read once for all parsers that use the same source of sentences.
 
     A warning says how many of the documents a parser was trained on, if its folder lists them, unless the split is
     `train`.
@@ -63,9 +63,7 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
     found = {origin: read_folder(folder, origin) for origin in dict.fromkeys(origins)}
     listed = _listed(folder, found[origins[0]])
     known = [
-        _Known(parser, splits, found[origin])
-        if splits is not None and splits.knows(found[origin], listed=listed is not None)
-        else None
+        _Known(parser, splits, found[origin]) if splits is not None and splits.knows(found[origin], listed) else None
         for parser, splits, origin in zip(parsers, kept, origins, strict=True)
     ]
     # Listed splits are for all parsers; others only one that was trained on the documents knows.
@@ -118,9 +116,10 @@ def _documents_of(
         listing = folder / LISTING
         names, source, remedy = listed, listing if listing.is_file() else folder, ""
     else:
+        known = "" if is_tree_folder(parser) else f"that {parser} was trained on, or one "
         raise InputError(
-            f"{folder}: expected a treebank that {parser} was trained on, or one with {LISTING} or with folders such "
-            f"as train and test; measure on all of its {len(found.documents)} documents with --split {ALL}"
+            f"{folder}: expected a treebank {known}with {LISTING} or with folders such as train and test; measure on "
+            f"all of its {len(found.documents)} documents with --split {ALL}"
         )
     if split not in names:
         raise InputError(f"{source}: expected the split {split!r}, found {', '.join(names) or 'none'}")

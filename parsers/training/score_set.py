@@ -50,8 +50,12 @@ class ScoreSet:
         other classes.
 
         Raises:
-            InputError: Scores that were measured in another way, or on documents with other gold units.
+            InputError: Scores that were measured in another way, or on documents with other gold units, or no score
+                that both have.
         """
+        if not self.parts.keys() & other.parts.keys():
+            kinds = [", ".join(scores.parts) for scores in (self, other)]
+            raise InputError(f"expected scores that both have, got {kinds[0]} against {kinds[1]}")
         found: dict[str, dict[str, Comparison]] = {}
         for name, scores in self.parts.items():
             if (theirs := other.parts.get(name)) is None:

@@ -74,15 +74,16 @@ class Splits:
         """Return splits with the digests of their documents."""
         return cls(sentences, names, {name: _digest(documents[name]) for own in names.values() for name in own})
 
-    def knows(self, found: TreeFolder, *, listed: bool) -> bool:
-        """Return whether these are the documents of a folder, of which some may be missing.
+    def knows(self, found: TreeFolder, listed: Collection[str] | None) -> bool:
+        """Return whether these are splits of a folder's documents, of which some may be missing.
 
-        Most of the texts must be the same if the folder has splits of its own (`listed`), otherwise one.
+        One of the texts must be the same. If the folder has splits itself, whose names are `listed`, it must be most of
+        the texts, and none of those splits may be missing here.
         """
         same = sum(
             name in found.documents and _digest(found.documents[name]) == text for name, text in self.texts.items()
         )
-        return 2 * same > len(self.texts) if listed else same > 0
+        return same > 0 if listed is None else 2 * same > len(self.texts) and {*listed} <= self.names.keys()
 
     def trained_on(self, documents: Iterable[Document]) -> int:
         """Return how many of the documents have the text of a training document."""

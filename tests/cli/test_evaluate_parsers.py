@@ -135,6 +135,17 @@ def test_training_documents_of_gum_are_told_whatever_their_names(discsum, treeba
     assert said.format(1, 1, other) in discsum("evaluate", parser, other, "--split", "all").err
 
 
+def test_splits_of_a_folder_that_the_parser_lacks(discsum, treebank, parser_folder, tmp_path):
+    parser = shutil.copytree(parser_folder, tmp_path / "parser")
+    read_treebank(treebank, SplitConfig()).splits.write(parser)
+    flat = shutil.copytree(treebank / "rst" / "lisp_binary", tmp_path / "flat")
+    (flat / "splits.tsv").write_text("mill\ttest\nbread\ttrain\nbridge\tdev\n")
+    result = discsum("evaluate", parser, flat, "--split", "test", "--format", "json")
+    assert result.code == 0, result.err
+    assert f"{parser}: was trained on 1 of the 1 documents of {flat}, test" in result.err
+    assert json.loads(result.out)["models"][0]["documents"] == 1
+
+
 def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(parser_folder, other)

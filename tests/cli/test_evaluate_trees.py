@@ -1,11 +1,14 @@
 """`discsum evaluate` of folders of tree files, which any parser may have written."""
 
 import json
+import shutil
 
 import pytest
 
+from discsum.document import Document
 from discsum.formats import dump
 from discsum.parsers.treebank import read_gum
+from discsum.tree import Node, RSTTree
 
 
 @pytest.fixture
@@ -24,8 +27,8 @@ def write(treebank, parser, tmp_path):
     return write
 
 
-def scores(discsum, *models, folder):
-    result = discsum("evaluate", *models, folder, "--split", "train", "--format", "json")
+def scores(discsum, *models, folder, split="train"):
+    result = discsum("evaluate", *models, folder, "--split", split, "--format", "json")
     assert result.code == 0, result.err
     return json.loads(result.out)["models"]
 
@@ -59,3 +62,55 @@ def test_a_document_without_a_tree_is_named(discsum, treebank, write):
     assert result.code == 1
     assert f"{folder}: expected a tree file for each of the 2 gold documents" in result.err
     assert "found none for mill" in " ".join(result.err.split())
+
+
+def test_trees_that_share_no_score_are_not_compared(discsum, treebank, write):
+    result = discsum("evaluate", write("json"), write("dis", gold=True), treebank, "--split", "train")
+    said = " ".join(result.err.split())
+    assert result.code == 0
+    assert "expected scores that both have, got gold against edus, sentences, raw_start, raw_end" in said
+
+
+def test_guessed_gold_sentences_are_scored_by_those_of_trees(discsum, treebank, tmp_path):
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    for path in (treebank / "rst" / "lisp_binary").glob("*.dis"):
+        shutil.copy(path, gold)
+    own = tmp_path / "own"
+    own.mkdir()
+    for document in read_gum(treebank, "all"):
+        # The last EDU is joined to the one before, so that these are no gold EDUs.
+        edus = [*document.edu_texts[:-2], " ".join(document.edu_texts[-2:])]
+        last = len(edus) - 1
+        tree = RSTTree(len(edus), [Node(first, last, first, "NN", "joint-list") for first in range(last)])
+        whole = Document.from_edu_texts(edus, tree, id=document.id)
+        (own / f"{document.id}.json").write_text(dump(whole, "json"))
+    (found,) = scores(discsum, own, folder=gold, split="all")
+    assert "gold:guessed" in found["sentences"]["signature"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("empty", "expected the folder of a parser, or a folder of tree files (.dis, "),
+        ("mill.dis", "expected a parser or a folder of tree files, got a file; name its folder"),
+        ("gone", "expected a folder with config.json"),
+        ("run", "did you mean"),
+        ("set", "expected parsers for the treebank"),
+    ],
+)
+def test_models_that_are_neither_parsers_nor_trees(discsum, treebank, parser_folder, write, tmp_path, name, said):
+    (tmp_path / "empty").mkdir()
+    shutil.copytree(parser_folder, tmp_path / "run" / "best")
+    shutil.copy(write("dis") / "mill.dis", tmp_path)
+    (tmp_path / "table.jsonl").write_text('{"text": "The mill broke.", "summary": "It broke."}')
+    options = ("--parser", parser_folder, "--encoder", "none")
+    assert discsum("preprocess", tmp_path / "table.jsonl", tmp_path / "set", *options).code == 0
+    result = discsum("evaluate", tmp_path / name, treebank, "--split", "train")
+    assert result.code != 0 and said in " ".join(result.err.split())
+
+
+def test_trees_are_not_measured_on_texts(discsum, write, tmp_path):
+    (tmp_path / "table.jsonl").write_text('{"text": "The mill broke.", "summary": "It broke."}')
+    result = discsum("evaluate", write("dis"), tmp_path / "table.jsonl")
+    assert result.code == 1 and "got a folder of tree files; trees are measured on a treebank" in result.err
