@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discsum.layout_lines import BODY, BYLINE, CODE, HEADING, KINDS, LABEL, LIST, Line, is_byline, lines_of
-from discsum.layout_patterns import BULLET, CHECKBOX, LINK, TIMES
+from discsum.layout_patterns import BULLET, CHECKBOX, LINK, QUOTE, TIMES
 from discsum.writing import WORD, ends_sentence
 
 __all__ = ["BODY", "BYLINE", "CODE", "HEADING", "KINDS", "LABEL", "LIST", "Layout", "has_content"]
@@ -46,12 +46,13 @@ class Layout:
         return sorted(opens | turns)
 
     def markers(self) -> list[tuple[int, int]]:
-        """Return for each line with a bullet or number its first offset, and that of its text after all markers."""
+        """Return for each line with a bullet, number or `>` its first offset, and that of its text after all marks."""
         found = []
         for line in self.lines:
-            if not BULLET.fullmatch(self.text[line.start : line.content]):
+            quote = QUOTE.match(self.text, line.start, line.end)
+            if not quote and not BULLET.fullmatch(self.text[line.start : line.content]):
                 continue
-            content = self.text[line.content : line.end].lstrip()
+            content = self.text[max(line.content, quote.end() if quote else 0) : line.end].lstrip()
             while inner := BULLET.match(content) or CHECKBOX.match(content):
                 content = content[inner.end() :].lstrip()
             if content:

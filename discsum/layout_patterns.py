@@ -15,6 +15,8 @@ FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
 SOURCE = re.compile(r"\[\d{1,3}\]")
 NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|\[\d{1,3}\]|§ ?\d+"
 BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{NUMBER})(?=\s|$)")
+# Before a quoted line: "> > said so"
+QUOTE = re.compile(r"(?:>[ \t]*)+(?=\S)")
 # After the bullet of a task: "- [x] call the mill".
 CHECKBOX = re.compile(r"\[[ xX]\](?=\s|$)")
 # A word that a line break divides: its last letter, the hyphen, and the first letter of the next line.

@@ -63,11 +63,13 @@ def rows_of(text: str) -> list[Row]:
         for place in range(len(found))
     ]
     tables, subtitles = _table_rows([match[0].rstrip() for match in found]), _subtitles(texts, blanks)
+    indents = [len(match[0]) - len(match[0].lstrip()) for match in found]
+    hanging = _hanging(texts, blanks, indents)
     # Whether the break before each line, and the one after the last, wraps a paragraph.
-    wraps = [*_wraps(texts, blanks, width, _apart(texts, blanks) | tables), False]
+    wraps = [*_wraps(texts, blanks, width, _apart(texts, blanks, hanging) | tables, hanging), False]
     rows: list[Row] = []
     for place, (match, line) in enumerate(zip(found, texts, strict=True)):
-        indent = len(match[0]) - len(match[0].lstrip())
+        indent = indents[place]
         before = texts[place - 1] if place else ""
         following = texts[place + 1] if place + 1 < len(texts) else ""
         blank, last = blanks[place], not following or blanks[place + 1]
@@ -84,18 +86,21 @@ def ends_line(line: str) -> bool:
     return ends_sentence(line, also=":;")
 
 
-def _wraps(texts: Sequence[str], blanks: Sequence[bool], width: int, apart: Collection[int]) -> list[bool]:
+def _wraps(
+    texts: Sequence[str], blanks: Sequence[bool], width: int, apart: Collection[int], hanging: Collection[int]
+) -> list[bool]:
     """Return for each line whether the break before it wraps a paragraph; `width` is that of the longest line.
 
     The line before has no room for the first word, or ends inside a word; or, in a text of narrow lines, which are
     seldom full, the sentence goes on; or the line begins with a citation. The breaks before the lines of `apart` wrap
-    none.
+    none, those before `hanging` lines do.
     """
     narrow = _narrow_prose(texts, blanks) if width <= NARROW else frozenset()
     # By line, the first line of its paragraph.
     begins = [*accumulate((place if blank else 0 for place, blank in enumerate(blanks)), max)]
     return [False] * bool(texts) + [
         _divides_word(before, line)
+        or place in hanging
         or (
             place not in apart
             and (
@@ -122,7 +127,21 @@ def _divides_word(line: str, following: str) -> bool:
     return divided and " " in line and not BULLET.match(following)
 
 
-def _apart(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:
+def _hanging(texts: Sequence[str], blanks: Sequence[bool], indents: Sequence[int]) -> frozenset[int]:
+    """Return the lines that continue the item of a list: in lower case, and indented more than the item's bullet."""
+    found = set[int]()
+    item: int | None = None
+    for place, (text, blank, indent) in enumerate(zip(texts, blanks, indents, strict=True)):
+        if BULLET.match(text):
+            item = indent
+        elif blank or item is None or indent <= item or not text[:1].islower():
+            item = None
+        else:
+            found.add(place)
+    return frozenset(found)
+
+
+def _apart(texts: Sequence[str], blanks: Sequence[bool], hanging: Collection[int]) -> frozenset[int]:
     """Return the lines that begin items of a list, the times of subtitles, and what follows these.
 
     A list has several items, whose bullets or numbers are of one kind. In prose, lines may happen to begin with a dash,
@@ -130,14 +149,17 @@ def _apart(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:
     """
     found = set[int]()
     first = 0
-    for marker, run in groupby(map(_marker, texts)):
+    markers: list[str] = []
+    for place, text in enumerate(texts):
+        markers.append(markers[-1] if place in hanging else _marker(text))
+    for marker, run in groupby(markers):
         after = first + len([*run])
         begins = marker in BULLETS or blanks[first] or ends_line(texts[first - 1]) or first - 1 in found
         if marker and after - first > 1 and begins:
             found.update(range(first, after))
         first = after
     cues = {place for place, line in enumerate(texts) if CUE.match(line)}
-    return frozenset(found | cues | {place + 1 for place in cues})
+    return frozenset((found | cues | {place + 1 for place in cues}) - {*hanging})
 
 
 def _subtitles(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int]:
@@ -177,8 +199,10 @@ def _are_aligned(above: re.Match[str], below: re.Match[str]) -> bool:
 
 
 def _marker(line: str) -> str:
-    """Return the kind of a line's bullet or number; empty if it has none."""
+    """Return the kind of a line's bullet or number; empty if it has none. The bullets of a list may differ."""
     bullet = BULLET.match(line)
+    if bullet is not None and bullet[0] in BULLETS:
+        return "-"
     return "" if bullet is None else re.sub(r"\d+|\w+", lambda part: "1" if part[0].isdecimal() else "a", bullet[0])
 
 

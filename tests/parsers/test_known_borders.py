@@ -55,13 +55,25 @@ def test_no_unit_begins_after_an_abbreviation(text, word, may):
     assert (text.index(word) in borders(text)[1]) == may
 
 
-@pytest.mark.parametrize("markers", ["- 1.", "1) [1]", "- (a)", "- [ ]", "* [x]"])
+@pytest.mark.parametrize("markers", ["- 1.", "1) [1]", "- (a)", "- [ ]", "* [x]", "- - -"])
 def test_no_unit_begins_between_or_after_several_markers(markers):
     text = f"{markers} the mill stopped\n{markers} the baker left\n"
     allowed = borders(text)[1]
     second = text.index("\n") + 1
     barred = {*range(1, len(markers) + 2), *range(second + 1, second + len(markers) + 2)}
     assert not allowed & barred and {0, second} <= allowed
+
+
+@pytest.mark.parametrize("mark", ["> ", ">> ", "> > ", ">"])
+def test_no_unit_begins_between_the_mark_of_a_quotation_and_its_text(mark):
+    allowed = borders(f"{mark}the mill stopped\n{mark}the baker left\n")[1]
+    second = len(f"{mark}the mill stopped\n")
+    assert not allowed & {*range(1, len(mark) + 1), *range(second + 1, second + len(mark) + 1)} and 0 in allowed
+
+
+def test_an_item_goes_on_in_an_indented_line():
+    text = "- the mill\n- the baker\n  that left the town because of the river\n* the bread\n"
+    assert Layout(text).openings() == [0, text.index("- the baker"), text.index("* the bread")]
 
 
 def test_a_source_at_the_beginning_of_a_line_begins_no_unit():
