@@ -21,11 +21,15 @@ from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.format_registry import FORMATS
 from discsum.layout import Layout
+from discsum.layout_patterns import LINK
 from discsum.writing import ends_sentence, full_stop, single_line
 
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
 # The letter or number of an item in a list: "(a) ", "ii) ".
 _MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
+_FIRST_WORD = re.compile(r"[^\W_][\w'’]*")
+# What follows a variable.
+_OPERATOR = re.compile(r"\s*[=<>≤≥+*/^]")
 _LOOSE_END = " \t,;:–—-，、；：،؛"
 
 
@@ -241,9 +245,18 @@ def _tidy(run: str) -> str:
     body, closing = run[:cut].rstrip(), run[cut:]
     if not ends_sentence(body):
         body = body.rstrip(_LOOSE_END) or body
-        body += full_stop(body)
+        # A full stop would become part of the address.
+        body += "" if LINK.fullmatch(body.split()[-1]) else full_stop(body)
     marker = _MARKER.match(body)
-    for index, character in enumerate(body):
-        if index >= (marker.end() if marker else 0) and character.isalnum():
-            return body[:index] + character.title() + body[index + 1 :] + closing
-    return body + closing
+    word = _FIRST_WORD.search(body, marker.end() if marker else 0)
+    if word is None or not _is_capitalised(word, body):
+        return body + closing
+    index = word.start()
+    return body[:index] + body[index].title() + body[index + 1 :] + closing
+
+
+def _is_capitalised(word: re.Match[str], text: str) -> bool:
+    """Return whether the first word of a sentence gets a capital: no name such as iPhone, pH, #ramen, x or a URL."""
+    named = text[: word.start()].endswith(("#", "@")) or text[word.end() : word.end() + 1] == "@"
+    variable = len(word[0]) == 1 and _OPERATOR.match(text, word.end())
+    return word[0].islower() and not named and not variable and not LINK.match(text, word.start())

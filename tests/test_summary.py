@@ -59,6 +59,15 @@ def test_edu_text(document, indices, plain, tidy):
         ("เขาไปแล้ว", "เขาไปแล้ว"),
         ("वह गया", "वह गया।"),
         ("он ушёл,", "Он ушёл."),
+        ("iPhone sales fell", "iPhone sales fell."),
+        ("pH rose,", "pH rose."),
+        ("#ramen is good", "#ramen is good."),
+        ("@anna left", "@anna left."),
+        ("anna@mill.org wrote", "anna@mill.org wrote."),
+        ("x = 3 holds", "x = 3 holds."),
+        ("a mill stopped", "A mill stopped."),
+        ("see https://mill.org/a#top", "See https://mill.org/a#top"),
+        ("www.mill.org is down", "www.mill.org is down."),
     ],
 )
 def test_tidy(edu, tidy):
