@@ -91,6 +91,9 @@ def parse(
         InputError: An option out of range.
         WeightsError: No such parser.
     """
+    import_module("discsum.markup").check_input(input)
+    known = "; discsum.Parser.parse builds a tree over known units" if hasattr(text, "edus") else ""
+    import_module("discsum.batches").check_kind("text", text, (str,), known)
     found = parse_many(
         [text], ids=[id], input=input, parser=parser, sentences=sentences, device=device, precision=precision
     )
@@ -125,6 +128,9 @@ def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **option
         InputError: An option out of range, or options in conflict.
         WeightsError: No such model.
     """
+    import_module("discsum.markup").check_input(input)
+    kinds = (str, import_module("discsum.document").Document)
+    import_module("discsum.batches").check_kind("text", text, kinds)
     return next(summarize_many([text], ids=[id], input=input, **options))
 
 
@@ -138,7 +144,9 @@ def summarize_many(
 ) -> Iterator[Summary]:
     """Yield the summary of each text or document, in order, encoded in batches; other options as in `summarize`."""
     read = _read(texts, input)
-    chosen = import_module("discsum.summarizer.options").SummaryOptions(**options)
+    module = import_module("discsum.summarizer.options")
+    module.check_names(options)
+    chosen = module.SummaryOptions(**options)
     pipeline: SummaryPipeline = import_module("discsum.summarizer.loading").load_pipeline(chosen)
     return pipeline.many(read, ids, batch_size)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice, repeat, zip_longest
 from typing import Any, TypeVar
@@ -26,8 +26,19 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     if not isinstance(size, int) or size < 1:
         raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
     remaining, size = iter(items), min(size, sys.maxsize)
-    while batch := list(islice(remaining, size)):
-        yield batch
+    more = True
+    while more:
+        batch: list[T] = []
+        try:
+            batch.extend(islice(remaining, size))
+        except Exception:
+            # The items before the one that fails are not lost.
+            if batch:
+                yield batch
+            raise
+        if batch:
+            yield batch
+        more = len(batch) == size
 
 
 def in_order(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
@@ -44,31 +55,43 @@ def in_order(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterato
         yield group
 
 
-def named(texts: Iterable[T], ids: Iterable[str] | None) -> Iterator[tuple[T, str]]:
+def named(texts: Iterable[T], ids: Iterable[str] | None, kinds: tuple[type, ...] = (str,)) -> Iterator[tuple[T, str]]:
     """Yield each text with its name, which is empty if there are no `ids`.
 
     Raises:
         InputError: More or fewer names than texts.
-        TypeError: A single text instead of several.
+        TypeError: A single text instead of several, or a text of none of the `kinds`.
     """
     check_several(texts)
     if isinstance(ids, str):
         raise TypeError(f"ids: expected several names, got one str {ids!r}")
-    if ids is None:
-        yield from zip(texts, repeat(""), strict=False)
-        return
     lacking: Any = object()
-    for count, (text, name) in enumerate(zip_longest(texts, ids, fillvalue=lacking)):
+    pairs: Iterable[tuple[Any, Any]]
+    pairs = zip(texts, repeat(""), strict=False) if ids is None else zip_longest(texts, ids, fillvalue=lacking)
+    for count, (text, name) in enumerate(pairs):
         if text is lacking or name is lacking:
             found = f"only {count} names" if name is lacking else f"more names than the {count} texts"
             raise InputError(f"ids: expected a name for each text, got {found}")
         if not isinstance(name, str):
-            raise TypeError(f"ids: expected str, got {name!r}")
+            raise TypeError(f"id: expected str, got {name!r}")
+        check_kind(f"text {name or count}", text, kinds)
         yield text, name
 
 
+def check_kind(what: str, value: object, kinds: tuple[type, ...], remedy: str = "") -> None:
+    """Raise `TypeError` for a value of none of the `kinds`; the message begins with `what` and ends with `remedy`."""
+    if not isinstance(value, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{what}: expected {wanted}, got {type(value).__name__}{remedy}")
+
+
 def check_several(texts: object) -> None:
-    """Raise `TypeError` for a single text instead of several."""
+    """Raise `TypeError` for a single text instead of several, and for what iterates over names instead of texts."""
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        raise TypeError(
+            f"texts: expected several texts, got a {type(texts).__name__}, which iterates over its keys or columns; "
+            "name the texts in it, as in texts.values() or table['text']"
+        )
     if isinstance(texts, str) or not (isinstance(texts, Iterable) or hasattr(texts, "__getitem__")):
         raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
 

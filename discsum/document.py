@@ -15,7 +15,7 @@ from discsum.errors import InputError
 from discsum.erst import ERST
 from discsum.format_registry import FORMATS, dump, load
 from discsum.layout import Layout
-from discsum.tree import RSTTree
+from discsum.tree import RSTTree, check_tree, read_only
 from discsum.writing import ends_sentence, join_units
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Document:
         erst: Secondary edges and signals of relations, if the tree was read from an rs4 file that has some.
 
     Raises:
+        TypeError: A text or name that is no string, units that are no spans, or a tree that is none.
         InputError: Spans that overlap, leave the text, or leave a character out.
     """
 
@@ -70,6 +71,7 @@ class Document:
         for name in ("sentences", "edus", "warnings"):
             # Lists would make documents unhashable, and unequal to those with tuples.
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_types()
         for spans, kind in ((self.sentences, "sentence"), (self.edus, "EDU")):
             if spans:
                 check_tiling(self.text, spans, kind)
@@ -79,6 +81,17 @@ class Document:
                 raise InputError(f"EDU {index}: expected sentence {sentence}, got {edu.sentence}")
         if self.tree is not None and self.tree.edus != len(self.edus):
             raise InputError(f"expected a tree over {len(self.edus)} EDUs, got one over {self.tree.edus}")
+
+    def _check_types(self) -> None:
+        """Raise `TypeError` for a field of another type."""
+        for name in ("text", "id", "parser"):
+            if not isinstance(given := getattr(self, name), str):
+                raise TypeError(f"{name}: expected str, got {type(given).__name__}")
+        for units, kind, shown in ((self.sentences, Span, "Span(0, 9)"), (self.edus, EDU, "EDU(0, 9, sentence=0)")):
+            if wrong := [unit for unit in units if not isinstance(unit, kind)]:
+                raise TypeError(f"expected units such as {shown}, got {wrong[0]!r}; from_spans takes spans alone")
+        if self.tree is not None:
+            check_tree(self.tree)
 
     def __repr__(self) -> str:
         """Return one line without the text."""
@@ -161,7 +174,7 @@ class Document:
     @cached_property
     def edu_to_sentence(self) -> NDArray[np.int64]:
         """`(edus,)`: the sentence of every EDU."""
-        return np.array([edu.sentence for edu in self.edus], dtype=np.int64)
+        return read_only(np.array([edu.sentence for edu in self.edus], dtype=np.int64))
 
     @cached_property
     def layout(self) -> tuple[str, ...]:
@@ -182,7 +195,8 @@ class Document:
         """
         if self.tree is None:
             name = f"document {self.id!r}" if self.id else "the document"
-            raise InputError(f"{purpose}: expected {name} to have a discourse tree, got none; parse it first")
+            remedy = "parse its text first" if self.text.strip() else "it has no text"
+            raise InputError(f"{purpose}: expected {name} to have a discourse tree, got none; {remedy}")
         return self.tree
 
     def with_id(self, id: str) -> Document:

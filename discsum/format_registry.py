@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.byte_order_marks import marked_encoding
@@ -21,6 +22,8 @@ NAME_ENCODING = (
     "name the file's encoding with --encoding, for example --encoding windows-1251 (in Python, read_tree(..., "
     "encoding=...))"
 )
+# Characters of a path, fewer than, that is given as the content of a file.
+LONGEST_PATH = 500
 # Held while warnings are caught; readers may call each other.
 _CATCHING = threading.RLock()
 
@@ -109,11 +112,12 @@ def dump(document: Document, name: str, *, brackets: bool = False) -> str:
     format = FORMATS[name]
     if format.dumps is None:
         raise InputError(f"expected one of the writable formats {', '.join(writable())}, got {name!r}")
-    if not brackets:
-        return format.dumps(document)
-    if "brackets" not in format.takes:
+    if brackets and "brackets" not in format.takes:
         raise InputError(f"brackets: expected a format whose brackets can be escaped, such as dis, got {name!r}")
-    return format.dumps(document, brackets=True)
+    found = format.dumps(document, **({"brackets": True} if brackets else {}))
+    if not isinstance(found, str):
+        raise TypeError(f"format {name}: expected dumps to return str, got {type(found).__name__}")
+    return found
 
 
 def load(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> Document:
@@ -172,7 +176,10 @@ def _content(content: str | bytes, format: Format, source: str) -> str | bytes:
             return content
         content = decode_tree(content, "utf-8", source)
     if not isinstance(content, str):
-        raise TypeError(f"content: expected str or bytes, got {content!r}; read files with discsum.formats.read_tree")
+        kind = type(content).__name__
+        raise TypeError(f"content: expected str or bytes, got {kind}; read files with discsum.formats.read_tree")
+    if not source and len(content) < LONGEST_PATH and Path(content).suffix.lower() in suffixes():
+        raise InputError(f"expected the content of a file, got the path {content!r}; use discsum.formats.read_tree")
     return content.removeprefix("\ufeff")
 
 

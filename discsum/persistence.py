@@ -97,7 +97,8 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
         got = f"{config.get('kind')} of format {config.get('format')}"
         if "kind" not in config:
             got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
-        raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}")
+        there = f"; shipped are {', '.join(names)}" if (names := shipped(kind)) else ""
+        raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}{there}")
     return config
 
 

@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
@@ -131,6 +131,8 @@ class Registry(Generic[T]):
     def register(self, name: str, value: Any = None, *, options: type | None = None, **facts: Any) -> Any:
         """Register a value under a name in this process; without a value, return a decorator.
 
+        A class or function of the same name and module replaces the one that is registered.
+
         Raises:
             InputError: A name that is taken, or a value of another kind.
         """
@@ -141,9 +143,10 @@ class Registry(Generic[T]):
             # The package's own names are taken even before their modules are imported.
             import_module(module)
         known = self._imported if module else self.registered
-        if name in known:
-            if known[name].value is value:
-                return value
+        # The same definition, run again in a notebook or by a reload, replaces the earlier one.
+        if name in known and known[name].value is value:
+            return value
+        if name in known and (module or _definition(known[name].value) != _definition(value)):
             shown = getattr(known[name].value, "__qualname__", repr(known[name].value))
             raise InputError(f"expected a new name for {self._a_kind}, got {name!r}, which is taken by {shown}")
         wanted = self._wanted(value)
@@ -234,6 +237,13 @@ def suggestion(name: object, names: Sequence[str]) -> str:
     """Return ` (did you mean NAME?)` with the nearest of the names, or an empty string if none is near."""
     near = get_close_matches(str(name), names, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _definition(value: Any) -> Any:
+    """Return the module and name of a class or function; of a record, those in its fields; otherwise the value."""
+    if hasattr(value, "__qualname__"):
+        return value.__module__, value.__qualname__
+    return [_definition(getattr(value, one.name)) for one in fields(value)] if is_dataclass(value) else value
 
 
 def _digest(value: Any) -> str:

@@ -36,6 +36,12 @@ def is_attribution(relation: str) -> bool:
     return relation.casefold().startswith("attribution")
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, which can no longer be changed: trees and documents keep what they computed."""
+    array.flags.writeable = False
+    return array
+
+
 def check_tree(tree: RSTTree) -> None:
     """Raise `TypeError` for something else than a tree, such as a document."""
     if not isinstance(tree, RSTTree):
@@ -90,6 +96,8 @@ class RSTTree:
 
     def __init__(self, edus: int, nodes: Iterable[Node | Mapping[str, Any]] = ()) -> None:
         """Take nodes as `Node` or as mappings with the same fields, in pre-order, and check them."""
+        if not isinstance(nodes, Iterable) or isinstance(nodes, Mapping):
+            raise TypeError(f"nodes: expected several nodes, got one {type(nodes).__name__}")
         self._set_checked(edus, [_to_node(position, node) for position, node in enumerate(nodes)])
 
     def _set_checked(self, edus: int, nodes: Iterable[Node]) -> None:
@@ -132,7 +140,7 @@ class RSTTree:
     def spans(self) -> NDArray[np.int64]:
         """`(nodes, 3)`: first, last and split of every node, in pre-order."""
         rows = [(node.first, node.last, node.split) for node in self.nodes]
-        return np.array(rows, dtype=np.int64).reshape(-1, 3)
+        return read_only(np.array(rows, dtype=np.int64).reshape(-1, 3))
 
     @cached_property
     def parents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -146,7 +154,7 @@ class RSTTree:
         node_parent[(index + 1 + split - first)[right_inner]] = index[right_inner]
         edu_parent[first[~left_inner]] = index[~left_inner]
         edu_parent[last[~right_inner]] = index[~right_inner]
-        return node_parent, edu_parent
+        return read_only(node_parent), read_only(edu_parent)
 
     @cached_property
     def nucleus(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -159,7 +167,7 @@ class RSTTree:
             np.where(start <= split[parent], left[parent], right[parent])
             for parent, start in zip(self.parents, (self.spans[:, 0], np.arange(self.edus)), strict=True)
         )
-        return nodes, edus
+        return read_only(nodes), read_only(edus)
 
     def children(self, index: int) -> tuple[int, int]:
         """Return the left and the right child of a node; nodes are given and returned as `edus` plus their index.

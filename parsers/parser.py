@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from discsum.batches import ahead, batches, in_order, named
+from discsum.batches import ahead, batches, check_kind, in_order, named
 from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
@@ -277,8 +277,7 @@ def _check_kept(keep: Collection[str]) -> None:
 def _check_given(texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None) -> None:
     """Raise `TypeError` or `InputError` unless there are texts, with spans for each where units are given."""
     for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(f"text: expected str, got {type(text).__name__}")
+        check_kind("text", text, (str,))
     if not isinstance(sentences, str):
         _check_spans("sentences", f"{', '.join(SENTENCES)} or spans", sentences)
         if len(texts) > 1:

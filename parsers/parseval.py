@@ -96,7 +96,7 @@ def parseval(
     """
     if key not in get_args(Key):
         raise InputError(f"key: expected {' or '.join(get_args(Key))}, got {key!r}")
-    pairs = _pairs(list(gold), list(predicted))
+    pairs = _pairs(gold, predicted)
     if classes is None:
         trees = (truth.tree for truth, _ in pairs)
         classes = RelationClasses.of({node.relation for tree in trees if tree for node in tree.nodes}, {})
@@ -105,7 +105,7 @@ def parseval(
     sentences = "predicted" if from_text else _origin(guessed)
     for truth, guess in pairs:
         if truth.tree is None and len(truth.edus) > 1:
-            raise InputError(f"{truth.id}: expected a gold tree over {len(truth.edus)} EDUs, got none")
+            raise InputError(f"{truth.id or 'gold'}: expected a gold tree over {len(truth.edus)} EDUs, got none")
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
             edus = "predicted"
         if truth.sentences != guess.sentences:
@@ -158,14 +158,25 @@ def _constituents(document: Document, key: Key, rst: bool, classes: RelationClas
     return constituents
 
 
-def _pairs(gold: Sequence[Document], predicted: Sequence[Document]) -> list[tuple[Document, Document]]:
+def _pairs(gold: Iterable[Document], predicted: Iterable[Document]) -> list[tuple[Document, Document]]:
     """Return gold and predicted documents over the same texts; if white space differs, both without it."""
-    if not gold or len(gold) != len(predicted):
+    gold, predicted = (_documents(name, given) for name, given in (("gold", gold), ("predicted", predicted)))
+    if not gold:
+        raise InputError("expected documents to measure on, got none")
+    if len(gold) != len(predicted):
         raise InputError(f"expected a prediction for each gold document, got {len(predicted)} for {len(gold)}")
     return [
         (truth, guess) if truth.text == guess.text else _over_one_text(truth, guess)
         for truth, guess in zip(gold, predicted, strict=True)
     ]
+
+
+def _documents(name: str, given: Iterable[Document]) -> list[Document]:
+    found = [*given] if isinstance(given, Iterable) else None
+    if found is None or (wrong := [one for one in found if not isinstance(one, Document)]):
+        kind = type(given if found is None else wrong[0]).__name__
+        raise TypeError(f"{name}: expected several documents, got {kind}")
+    return found
 
 
 def _over_one_text(gold: Document, predicted: Document) -> tuple[Document, Document]:
@@ -227,7 +238,7 @@ def segmentation(
     empty = 0.0 if whole.gold or whole.predicted else 100.0
     precision = 100.0 * whole.right / whole.predicted if whole.predicted else empty
     recall = 100.0 * whole.right / whole.gold if whole.gold else empty
-    measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(gold)}
+    measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(counts)}
     origin = {"gold": _origin(guessed)} if guessed else {}
     signature = Signature.of(method="segmentation", unit=unit, **origin, **measured)
     return SegmentationScores(precision, recall, whole.f1, signature, {"f1": tuple(counts)})

@@ -41,7 +41,7 @@ def has_trees(folder: Path) -> bool:
     return folder.is_dir() and any(_tree_files(folder))
 
 
-def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None = None) -> TreeFolder:
+def read_folder(folder: str | Path, sentences: str = PUNCTUATION, listing: Path | None = None) -> TreeFolder:
     """Return the documents with trees in a folder and in the folders below it.
 
     A text file of the same name, with the suffix `.txt` or none, supplies the text if it equals that of the EDUs apart
@@ -57,6 +57,7 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION, listing: Path | None
     Raises:
         InputError: No folder, or no tree in it.
     """
+    folder = Path(folder)
     if not folder.is_dir():
         there = "a file" if folder.is_file() else "no such folder"
         raise InputError(f"{folder}: expected a folder with tree files, found {there}")

@@ -27,7 +27,7 @@ def is_treebank(folder: Path) -> bool:
     return (folder / "dep").is_dir() and (folder / "rst").is_dir()
 
 
-def read_gum(folder: Path, split: str) -> list[Document]:
+def read_gum(folder: str | Path, split: str) -> list[Document]:
     """Return the documents of `split` (`train`, `dev`, `test`, or `all` for all of them) of a checkout of GUM.
 
     Files in `folder`: `dep/NAME.conllu` (its `# text` lines are the sentences; joined by a space, or by an empty line
@@ -40,6 +40,7 @@ def read_gum(folder: Path, split: str) -> list[Document]:
     Raises:
         InputError: A missing file or folder, or a tree whose EDUs differ from the text.
     """
+    folder = Path(folder)
     listed = folder / LISTING
     if listed.is_file():
         names = _names(listed, split)

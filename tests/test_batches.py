@@ -124,6 +124,13 @@ def test_results_without_threads_are_computed_when_needed():
     assert places == [threading.current_thread()] * 2
 
 
+def test_items_before_one_that_fails_are_not_lost():
+    found = []
+    with pytest.raises(TypeError, match="text 4: expected str, got NoneType"):
+        found.extend(batches(named(["a", "b", "c", "d", None, "e"], None), 3))
+    assert [[text for text, _ in batch] for batch in found] == [["a", "b", "c"], ["d"]]
+
+
 def test_names_of_texts():
     assert list(named(["ab"], None)) == [("ab", "")]
     assert list(named(iter(["a", "b"]), iter(["x", "y"]))) == [("a", "x"), ("b", "y")]
@@ -136,11 +143,19 @@ def test_names_of_texts():
 @pytest.mark.parametrize(
     ("texts", "ids", "message"),
     [
-        (["a", "b"], ["x", 2], "ids: expected str, got 2"),
-        (["a", "b"], ["x", None], "ids: expected str, got None"),
+        (["a", "b"], ["x", 2], "id: expected str, got 2"),
+        (["a", "b"], ["x", None], "id: expected str, got None"),
         # Not one name per letter.
         (["a", "b"], "xy", "ids: expected several names, got one str 'xy'"),
         ("ab", ["x", "y"], "texts: expected several texts, got one str"),
+        (["a", float("nan")], None, "text 1: expected str, got float"),
+        (["a", b"b"], ["x", "y"], "text y: expected str, got bytes"),
+        (
+            {"x": "a"},
+            None,
+            "texts: expected several texts, got a dict, which iterates over its keys or columns; name the texts in it, "
+            "as in texts.values() or table['text']",
+        ),
     ],
 )
 def test_names_that_are_none(texts, ids, message):

@@ -68,3 +68,34 @@ def test_lists_and_numpys_numbers_make_the_same_document():
 def test_units_that_are_no_spans(sentences, edus):
     with pytest.raises(TypeError, match=r"(sentences|edus): expected spans, such as Span\(0, 9\), got \(0, 10\)"):
         Document.from_spans("It rained.", sentences, edus)
+
+
+def test_what_a_document_computed_cannot_be_changed():
+    tree = RSTTree(2, [Node(0, 1, 0, "NS", "causal-cause")])
+    document = Document.from_edu_texts(["It rained,", "so we left."], tree)
+    for array in (document.edu_to_sentence, tree.spans, *tree.parents, *tree.nucleus):
+        with pytest.raises(ValueError, match="read-only"):
+            array += 1
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Document(None), "text: expected str, got NoneType"),
+        (lambda: Document(TEXT, id=3), "id: expected str, got int"),
+        (lambda: Document(TEXT).with_id(3), "id: expected str, got int"),
+        (lambda: Document(TEXT, [(1, 38)]), r"expected units such as Span\(0, 9\), got \(1, 38\); from_spans takes"),
+        (lambda: Document(TEXT, [Span(1, 38)], [Span(1, 38)]), r"expected units such as EDU\(0, 9, sentence=0\), got"),
+        (lambda: Document(TEXT, tree="(a b)"), "expected an RSTTree, got str"),
+        (lambda: RSTTree(2, Node(0, 1, 0, "NS", "joint")), "nodes: expected several nodes, got one Node"),
+    ],
+)
+def test_fields_of_other_types(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()
+
+
+def test_a_document_without_a_tree_says_why():
+    for text, remedy in (("", "it has no text"), ("It rained.", "parse its text first")):
+        with pytest.raises(InputError, match=f"got none; {remedy}"):
+            Document(text).to_rs3()

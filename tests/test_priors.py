@@ -10,7 +10,7 @@ from discsum.dependency import edu_heads
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.priors import c_tree, c_tree_confidence, c_tree_nuc, c_tree_weighted, d_tree, project_to_sentences
-from discsum.tree import RSTTree
+from discsum.tree import Node, RSTTree
 
 
 def slow_c_tree(nested, weight_of):
@@ -173,3 +173,10 @@ def test_what_cannot_be_projected():
         project_to_sentences(np.eye(2) * 1j, [0, 1])
     with pytest.raises(InputError, match="expected whole numbers of sentences, got float64"):
         project_to_sentences(np.eye(2), [0, 0.9])
+
+
+def test_a_document_in_place_of_the_sentences_of_its_edus():
+    document = Document.from_edu_texts(["It rained,", "so we left."], RSTTree(2, [Node(0, 1, 0, "NS", "causal-cause")]))
+    for call in (lambda: d_tree(document.tree, document), lambda: project_to_sentences(np.eye(2), document)):
+        with pytest.raises(TypeError, match="expected a sentence for each EDU, got a document; pass its edu_to_sent"):
+            call()

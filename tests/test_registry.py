@@ -241,3 +241,7 @@ def test_a_registry_of_ones_own(tmp_path, monkeypatch):
     assert things["old-one"]() == 1
     assert things.register("new", Thing) is Thing and things.entry("new").value is Thing
     assert list(things) == ["old-one", "new"]
+    again = type("Thing", (), {"__module__": Thing.__module__, "__qualname__": Thing.__qualname__})
+    assert things.register("new", again, worn=True) is again and things.entry("new").facts == {"worn": True}
+    with pytest.raises(InputError, match="expected a new name for a thing, got 'new', which is taken by Thing"):
+        things.register("new", type("Other", (), {}))

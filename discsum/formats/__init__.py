@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discsum.constants import DECLARED, MAX_DOCUMENT_BYTES
 from discsum.errors import InputError
-from discsum.files import read_at_most
+from discsum.files import read_at_most, replacing
 from discsum.format_registry import (
     FORMATS,
     Format,
@@ -62,15 +62,32 @@ def read_trees(
     return [document.with_id(f"{path.stem}-{number}") for number, document in enumerate(found, start=1)]
 
 
+def write_tree(document: Document, path: str | Path) -> None:
+    """Write a document to a file, whole or not at all; the suffix gives the format, such as `.rs4` or `.svg`.
+
+    Raises:
+        InputError: An unknown suffix, or a document that the format cannot represent.
+    """
+    path = Path(path)
+    names = {suffix(name): name for name in writable()}
+    if path.suffix.lower() not in names:
+        raise InputError(f"{path}: expected a suffix among {', '.join(names)}, got {path.suffix!r}")
+    content = dump(document, names[path.suffix.lower()])
+    with replacing(path) as unfinished:
+        unfinished.write_text(content, encoding="utf-8", newline="")
+
+
 def _read(path: Path, encoding: str, largest: int) -> tuple[str | bytes, str]:
     """Return the content of a file, decoded if an encoding is named, and its format."""
     names = suffixes()
     name = names.get(path.suffix.lower())
+    if path.is_dir():
+        raise InputError(f"{path}: expected a tree file, got a folder; read it with discsum.parsers.tree_folder")
     if name is None:
-        raise InputError(
-            f"{path}: expected a tree file ({', '.join(names)}), got the suffix {path.suffix!r}; rename it to the "
-            "suffix of its format"
-        )
+        remedy = "rename it to the suffix of its format"
+        if path.suffix.lower() == ".jsonl":
+            remedy = "read each line with json.loads and Document.from_json"
+        raise InputError(f"{path}: expected a tree file ({', '.join(names)}), got the suffix {path.suffix!r}; {remedy}")
     try:
         content = read_at_most(path, largest, "; raise largest (--max-document-bytes)")
     except OSError as error:
@@ -91,4 +108,5 @@ __all__ = [
     "suffix",
     "suffixes",
     "writable",
+    "write_tree",
 ]

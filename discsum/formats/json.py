@@ -63,6 +63,9 @@ def from_object(data: Any, source: str = "") -> Document:
     Raises:
         FormatError: A field that is missing or invalid; the message names it.
     """
+    if isinstance(data, str | bytes):
+        message = "expected an object, got text; read it with json.loads or discsum.formats.load"
+        raise FormatError(message, source=source)
     document = _Object(data, "", source)
     # Columnar tables such as Parquet have all fields in every row.
     there = {name for name, value in document.data.items() if value is not None}

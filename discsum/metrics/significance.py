@@ -194,7 +194,11 @@ def _percentiles(means: NDArray[np.float64], confidence: float) -> tuple[float, 
 
 
 def _check(scores: ArrayLike, confidence: float, samples: int) -> NDArray[np.float64]:
-    values = np.asarray(scores, dtype=np.float64)
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        remedy = "; pass those of one metric, scores.metric('rouge1')" if hasattr(scores, "metric") else ""
+        raise TypeError(f"expected a number for every document, got {type(scores).__name__}{remedy}") from error
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
         raise InputError(f"expected a score for every document, got {values!r}")
     if not 0 < confidence < 1:

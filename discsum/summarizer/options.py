@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TypedDict
@@ -42,6 +42,14 @@ class SummaryArguments(TypedDict, total=False):
     device: str
     precision: str
     query: str | None
+
+
+def check_names(options: Mapping[str, object]) -> None:
+    """Raise `TypeError` for options that `SummaryOptions` does not have."""
+    known = [*SummaryArguments.__annotations__]
+    if unknown := [name for name in options if name not in known]:
+        near = suggestion(unknown[0], known)
+        raise TypeError(f"expected options among {', '.join(known)}, got {', '.join(unknown)}{near}")
 
 
 @dataclass(frozen=True)

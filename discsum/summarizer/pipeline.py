@@ -79,7 +79,7 @@ class SummaryPipeline:
             TypeError: A single text instead of several, or a value that is neither a text nor a document.
             InputError: More or fewer `ids` than texts.
         """
-        for batch in batches(named(texts, ids), batch_size):
+        for batch in batches(named(texts, ids, (str, Document)), batch_size):
             yield from self([self._item(text, name) for text, name in batch])
 
     def _item(self, text: str | Document, name: str) -> Item:
@@ -92,6 +92,4 @@ class SummaryPipeline:
                     stacklevel=2,
                 )
             return Item(name or text.id, "", text.text, text)
-        if not isinstance(text, str):
-            raise TypeError(f"text: expected str or Document, got {type(text).__name__}")
         return Item(name, "", text)

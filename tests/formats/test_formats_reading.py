@@ -2,8 +2,11 @@
 
 import pytest
 
-from discsum.errors import FormatWarning
-from discsum.formats import dump, load
+from discsum.document import Document
+from discsum.errors import FormatWarning, InputError
+from discsum.formats import FORMATS, Format, dump, load, read_tree, write_tree
+from discsum.registry import Entry
+from discsum.tree import Node, RSTTree
 
 RS3 = """<?xml version="1.0" encoding="UTF-16"?>
 <rst>
@@ -123,3 +126,40 @@ def test_rsd_without_distances_and_with_a_comment():
         (0, 0, 1, "SN", "Cause"),
         (3, 3, 4, "NN", "List"),
     ]
+
+
+@pytest.fixture
+def document():
+    """A document of two EDUs."""
+    return Document.from_edu_texts(["It rained,", "so we left."], RSTTree(2, [Node(0, 1, 0, "SN", "causal-cause")]))
+
+
+@pytest.mark.parametrize("suffix", [".rs3", ".dis", ".json", ".svg"])
+def test_a_document_written_by_the_suffix_of_a_file(document, tmp_path, suffix):
+    path = tmp_path / "new" / f"story{suffix}"
+    write_tree(document, path)
+    assert path.read_text(encoding="utf-8") == dump(document, suffix[1:])
+    if suffix != ".svg":
+        assert read_tree(path).tree == document.tree
+
+
+def test_files_that_are_not_written_or_read(document, tmp_path):
+    with pytest.raises(InputError, match=r"expected a suffix among .*, got '.png'"):
+        write_tree(document, tmp_path / "story.png")
+    with pytest.raises(InputError, match="expected a tree file, got a folder"):
+        read_tree(tmp_path)
+    lines = tmp_path / "stories.jsonl"
+    lines.write_text("{}")
+    with pytest.raises(
+        InputError, match=r"got the suffix '.jsonl'; read each line with json.loads and Document.from_j"
+    ):
+        read_tree(lines)
+    for read in (Document.from_rs3, Document.from_dis, Document.from_rsd):
+        with pytest.raises(InputError, match=r"expected the content of a file, got the path 'a/story.rs3'; use"):
+            read("a/story.rs3")
+
+
+def test_a_format_that_writes_no_text(document, monkeypatch):
+    monkeypatch.setitem(FORMATS.registered, "odd", Entry(Format(dumps=lambda document: 123)))
+    with pytest.raises(TypeError, match="format odd: expected dumps to return str, got int"):
+        dump(document, "odd")

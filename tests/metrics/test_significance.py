@@ -6,6 +6,7 @@ import pytest
 
 from discsum.errors import InputError
 from discsum.experiments.measured_table import Figures
+from discsum.metrics.rouge import rouge
 from discsum.metrics.significance import bootstrap_interval, paired_bootstrap, paired_bootstrap_f1
 from discsum.signature import Signature
 
@@ -156,3 +157,8 @@ def test_f1_of_documents_without_units():
         paired_bootstrap_f1(nothing, nothing[:2])
     with pytest.raises(InputError, match="expected counts of the same gold units, got different ones"):
         paired_bootstrap_f1(nothing, np.ones((3, 3)))
+
+
+def test_scores_of_several_metrics_are_named():
+    with pytest.raises(TypeError, match=r"got RougeScores; pass those of one metric, scores.metric\('rouge1'\)"):
+        paired_bootstrap(rouge(["a b"], ["a c"]), rouge(["a b"], ["a b"]))

@@ -158,7 +158,11 @@ def test_what_cannot_be_scored():
     with pytest.raises(InputError, match="toy: expected a gold tree over 4 EDUs, got none"):
         parseval([bare], [GOLD])
     for score in (parseval, segmentation):
-        with pytest.raises(InputError, match="expected a prediction for each gold document, got 0 for 0"):
+        for wrong, kind in ((GOLD, "Document"), ([GOLD.tree], "RSTTree"), (["a"], "str")):
+            with pytest.raises(TypeError, match=f"gold: expected several documents, got {kind}"):
+                score(wrong, wrong)
+        assert score(iter([GOLD]), iter([GOLD])) == score([GOLD], [GOLD])
+        with pytest.raises(InputError, match="expected documents to measure on, got none"):
             score([], [])
         with pytest.raises(InputError, match="got 2 for 1"):
             score([GOLD], [GOLD, other])

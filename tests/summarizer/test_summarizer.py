@@ -34,6 +34,13 @@ def test_one_by_one_and_together(summarizer):
         assert bool(summary.text) == bool(text.strip())
 
 
+def test_unknown_options_and_documents_to_parse_are_named():
+    with pytest.raises(TypeError, match=r"expected options among model, unit, .*, got unitz \(did you mean unit"):
+        discsum.summarize("It rained.", unitz=3)
+    with pytest.raises(TypeError, match=r"text: expected str, got Document; discsum.Parser.parse builds a tree over"):
+        discsum.parse(discsum.Document("It rained."))
+
+
 @pytest.mark.parametrize("model", ["lead", "ilp", "tree-knapsack"])
 def test_a_unit_longer_than_the_summary_is_named(model, parser_folder):
     def summary(**length):
