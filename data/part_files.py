@@ -67,7 +67,9 @@ def _columns(command: str) -> pa.Schema:
     scores = pa.list_(pa.float64())
     return pa.schema(
         [
-            *((name, pa.string()) for name in ("id", "summary", "unit", "model")),
+            *((name, pa.string()) for name in ("id", "summary")),
+            ("lines", pa.list_(pa.string())),
+            *((name, pa.string()) for name in ("unit", "model")),
             ("selected", pa.list_(selected)),
             ("scores", scores),
             ("query", pa.string()),

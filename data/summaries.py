@@ -57,7 +57,7 @@ class SummaryTable:
                 raise InputError(f"{source}: {error}") from error
             if name in texts:
                 raise InputError(f"{source}: expected one summary for each text, got a second one for {name}")
-            if len(lines) == 1 and isinstance(row["summary"], str):
+            if len(lines) == 1 and isinstance(row["summary"], str) and _own_lines(row) is None:
                 whole.add(name)
             texts[name] = "\n".join(lines)
         return cls(path, texts, frozenset(whole))
@@ -90,7 +90,16 @@ def _row(row: dict[str, Any]) -> tuple[str, list[str]]:
     id = own_id(name)
     if not id:
         raise InputError(f"expected the id of a text, got {name!r}")
-    lines = summary.replace("\r", "\n").split("\n") if isinstance(summary, str) else summary
+    own = _own_lines(row)
+    lines = summary if own is None else own
+    if isinstance(lines, str):
+        lines = lines.replace("\r", "\n").split("\n")
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise InputError(f"expected a summary or a list of its sentences, got {summary!r:.40}")
     return id, [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def _own_lines(row: dict[str, Any]) -> list[Any] | None:
+    """Return the lines of a summary in what `discsum extract --json` writes, beside its text; None in other rows."""
+    lines = row.get("lines") if {"selected", "scores"} <= row.keys() else None
+    return lines if isinstance(lines, list) else None

@@ -168,6 +168,7 @@ class Summary:
         data: dict[str, Any] = {
             "id": self.document.id,
             "summary": self.text,
+            "lines": list(self.lines),
             "unit": self.unit,
             "model": self.model,
             "selected": [asdict(unit) | {"score": _finite(unit.score)} for unit in self.selected],

@@ -120,6 +120,7 @@ def test_json(document):
     assert json.loads(json.dumps(summary.to_json())) == {
         "id": "kitchen",
         "summary": "Soup boiled over.",
+        "lines": ["Soup boiled over."],
         "unit": "sentence",
         "model": "lead",
         "selected": [

@@ -43,6 +43,28 @@ def test_scores_of_lines_and_lists(evaluate, tmp_path):
     assert [(one["id"], one["words"]) for one in lines[2:]] == [("a", 5), ("news-2", 5)]
 
 
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_what_extract_writes_has_the_scores_of_the_model(discsum, parser_folder, tmp_path, unit):
+    news, mine = tmp_path / "news.jsonl", tmp_path / "mine.jsonl"
+    news.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    options = ("--unit", unit, "--units", 4, "--parser", parser_folder)
+    assert discsum("extract", news, "--model", "lead", *options, "--json", "-o", mine).code == 0
+    assert any(len(json.loads(line)["lines"]) > 1 for line in mine.read_text().splitlines())
+    result = discsum("evaluate", "lead", mine, news, *options, "--layout", "skip", "--format", "json")
+    lead, own = json.loads(result.out)["models"]
+    for metric in ("rouge1", "rouge2", "rougeLsum"):
+        assert own[metric]["mean"] == pytest.approx(lead[metric]["mean"])
+
+
+def test_folders_that_are_no_models(discsum, parser_folder, tmp_path):
+    news, parts = tmp_path / "news.jsonl", tmp_path / "parts"
+    news.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    options = ("--parser", parser_folder)
+    assert discsum("extract", news, "--model", "lead", *options, "--shards", "-o", parts).code == 0
+    result = discsum("evaluate", parts, news, *options)
+    assert (result.code, "join its files into one table" in " ".join(result.err.split())) == (1, True)
+
+
 def test_single_lines_are_split_by_the_parser(evaluate, monkeypatch):
     mine = [{"id": "a", "summary": "The mill broke. It rained."}, {"id": "news-2", "summary": "Rain came."}]
     split = [text.replace(". ", ".\n") for text in (mine[0]["summary"], mine[1]["summary"])]
