@@ -13,6 +13,7 @@ from discsum.cli.completion import recipes as recipe_names
 from discsum.cli.options import HeadFiles
 from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import loading, reporter
+from discsum.data.prepared import is_dataset_folder
 from discsum.errors import InputError
 
 app = command_app()
@@ -88,4 +89,7 @@ def train(
         return
     # Not `stem`, which would cut `sparsity-0.1`.
     name = Path(recipe).name.removesuffix(".yaml").removesuffix(".yml")
-    training_runs.train(content, Path(output or f"runs/{name}"), reporter())
+    run = Path(output or f"runs/{name}")
+    if is_dataset_folder(run):
+        raise InputError(f"{run}: expected the folder of a run, or a new one, got a dataset folder; choose another -o")
+    training_runs.train(content, run, reporter())

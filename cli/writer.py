@@ -89,6 +89,9 @@ class Writer:
         self._record: Path | None = None
         self._begun: int | None = None
         self._seen: set[str] = set()
+        # Hashes of the ids of lines, which take less memory than the ids; how many lines repeat one, and one of these.
+        self._ids: set[int] = set()
+        self._repeated, self._repeats = "", 0
         self._stack = ExitStack()
         self._stream: IO[bytes] | None = None
         self._lines: JsonLines | None = None
@@ -151,6 +154,11 @@ class Writer:
         If there was no error, delete the file that records a folder's options.
         """
         self._stack.__exit__(*error)
+        if self._repeats:
+            say(
+                f"discsum: documents with the id of another one: {self._repeats}, such as {self._repeated}; a "
+                "file's id is its name without folder and ending"
+            )
         if self._record is not None and error[0] is None:
             self._record.unlink(missing_ok=True)
 
@@ -211,6 +219,10 @@ class Writer:
                 self._begun = self._record.stat().st_mtime_ns
             self._write_file(self.folder / name, content)
             return name
+        if self.lines and item.id:
+            if (known := hash(item.id)) in self._ids:
+                self._repeated, self._repeats = item.id, self._repeats + 1
+            self._ids.add(known)
         self._append(content)
         return ""
 

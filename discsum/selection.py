@@ -179,8 +179,13 @@ def checked_scores(scores: ArrayLike, units: int) -> NDArray[np.float64]:
         InputError: Scores that do not fit the units, or NaN.
     """
     values = np.asarray(scores, dtype=np.float64)
-    if values.shape != (units,) or np.isnan(values).any():
+    if values.shape != (units,):
         raise InputError(f"expected a number for each of {units} units, got shape {values.shape}: {values}")
+    if lacking := int(np.isnan(values).sum()):
+        raise InputError(
+            f"expected a number for each of {units} units, got NaN for {lacking}; a model gives these if its training "
+            "diverged: train it again with a lower learning rate"
+        )
     return values
 
 

@@ -63,6 +63,8 @@ def from_object(data: Any, source: str = "") -> Document:
     Raises:
         FormatError: A field that is missing or invalid; the message names it.
     """
+    if isinstance(data, list):
+        raise FormatError("expected an object, got a list; write one object per line to a .jsonl file", source=source)
     if isinstance(data, str | bytes):
         message = "expected an object, got text; read it with json.loads or discsum.formats.load"
         raise FormatError(message, source=source)

@@ -94,7 +94,7 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     missing = [field for field in ("data", "name") if content.get(field) is None]
     if missing:
         given = " ".join(f"{field}=..." for field in missing)
-        raise InputError(f"expected the recipe's fields {' and '.join(missing)}, got none; add {given}")
+        raise InputError(f"expected {' and '.join(missing)} in the recipe, got none; add {given}")
     content.pop("kind", None)
     # YAML reads a folder named 2 as a number.
     return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", None) or "")

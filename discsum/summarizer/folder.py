@@ -70,6 +70,12 @@ class SummarizerConfig(Checked):
     fingerprint: str = ""
     vectors_folder: str = ""
 
+    def problems(self) -> list[str]:
+        """Return a message for a summarizer of sentences beside one that scores sentences itself."""
+        if not self.sentence_model or self.unit == "edu":
+            return []
+        return [f"sentence_model: expected none for the unit {self.unit}, got {self.sentence_model!r}"]
+
 
 @dataclass(frozen=True)
 class SummarizerFile(Checked):

@@ -24,7 +24,9 @@ class TrainingRecipe(Checked):
 
     epochs: Annotated[Count, about("Passes over the training documents, each rounded up to whole steps.")] = 12
     steps: Annotated[Count | None, about("Steps of the run, instead of `epochs`.")] = None
-    stop_after: Annotated[Natural, about("Epochs after which the run stops, on an unchanged schedule; 0 for all.")] = 0
+    stop_after: Annotated[
+        Natural, about("Epochs after which the run ends for good, on an unchanged schedule; 0 for all.")
+    ] = 0
     validate_every: Annotated[Count | None, about("Steps between validations; by default one epoch.")] = None
     patience: Annotated[
         Count | None, about("Validations without improvement after which the run stops; by default it never does.")

@@ -138,7 +138,7 @@ def test_a_reader_that_has_seen_enough(tmp_path):
         (["parser-gum", "kind=cake"], "parser-gum: kind: expected one of parser, extractive, abstractive, got 'cake'"),
         (
             ["parser-gum", "data=", "name="],
-            "recipe's fields data and name, got none; add data=... name=...",
+            "expected data and name in the recipe, got none; add data=... name=...",
         ),
         (
             ["parser-gum", "epochs=0", "learning_rate=fast", "data=nowhere"],

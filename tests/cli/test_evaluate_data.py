@@ -68,6 +68,14 @@ def test_a_folder_of_dataset_folders(discsum, table, parser_folder, tmp_path, mo
     assert discsum("evaluate", model, data).err == result.err
 
 
+def test_a_run_is_not_written_to_a_dataset_folder(discsum, table, parser_folder, tmp_path):
+    data = tmp_path / "set"
+    preprocess(discsum, table, data, parser_folder)
+    result = discsum("train", "news-sentence", f"data={tmp_path}", "-o", data)
+    assert result.code == 1
+    assert f"{data}: expected the folder of a run, or a new one, got a dataset folder; choose another" in result.err
+
+
 def test_a_dataset_folder_beside_trees(discsum, table, parser_folder, tmp_path, parser):
     data = tmp_path / "gold"
     preprocess(discsum, table, data / "set", parser_folder)

@@ -23,7 +23,7 @@ def test_every_model_and_both_units(extract, article, summarizer_folders, parser
     assert (result.code, result.err) == (0, "")
     data = json.loads(result.out)
     document = parser.parse(tiny.ARTICLE)
-    assert list(data) == ["id", "summary", "unit", "model", "selected", "scores"]
+    assert list(data) == ["id", "summary", "lines", "unit", "model", "selected", "scores"]
     assert (data["id"], data["unit"]) == ("article", unit)
     assert data["model"] == (f"tiny-{unit}" if model == "trained" else model)
     assert len(data["scores"]) == len(document.units(unit))
@@ -213,3 +213,14 @@ def test_tidying_sentences_is_told(extract, article):
     plain, tidied = (extract(article, "--model", "lead", *options) for options in ((), ("--tidy",)))
     assert (tidied.code, tidied.out) == (0, plain.out)
     assert tidied.err == "discsum: tidy: expected unit edu, got sentence; sentences are left as they are\n"
+
+
+def test_files_with_the_same_name_are_told_in_json_lines(extract, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mill.txt").write_text(tiny.ARTICLE)
+    (tmp_path / "other.txt").write_text(tiny.ARTICLE)
+    output = tmp_path / "out.jsonl"
+    result = extract(tmp_path / "a", tmp_path / "b", tmp_path / "other.txt", "--model", "lead", "--json", "-o", output)
+    assert [json.loads(line)["id"] for line in output.read_text().splitlines()] == ["mill", "mill", "other"]
+    assert "documents with the id of another one: 1, such as mill; a file's id is its name without" in result.err

@@ -154,7 +154,7 @@ def changed(path, value):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], "document: expected an object, got []"),
+        ([], "expected an object, got a list; write one object per line"),
         ({}, "text: expected a string, got no such field (only no field)"),
         (changed(["text"], 7), "text: expected a string, got 7"),
         (changed(["id"], 7), "id: expected a string, got 7"),

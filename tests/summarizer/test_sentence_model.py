@@ -1,5 +1,7 @@
 """Summarizers of EDUs whose confidences are averaged with those of their sentences."""
 
+import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -101,3 +103,12 @@ def test_a_run_is_not_resumed_with_another_summarizer_of_sentences(data, parser_
     model.save_pretrained(sentences)
     with pytest.raises(WeightsError, match=r"sentence_model: expected .*sentences with fingerprint .* began with, got"):
         trainer(data, parser_folder, tmp_path / "run", epochs=2, **settings)
+
+
+def test_a_folder_of_sentences_beside_sentences_is_refused(summarizer_folders, tmp_path):
+    folder = shutil.copytree(summarizer_folders["sentence"], tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    config["summarizer"]["sentence_model"] = str(summarizer_folders["sentence"])
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match="sentence_model: expected none for the unit sentence, got"):
+        ExtractiveSummarizer.from_pretrained(folder)
