@@ -12,7 +12,8 @@ from discsum.cli.command import as_usage, check_unused
 from discsum.cli.output_paths import check_no_input, check_writable
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.data.inputs import input_files
-from discsum.data.made_folder import documents_in, has_parts
+from discsum.data.made_folder import documents_in
+from discsum.data.manifest import made_by_discsum
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import location
 from discsum.data.summaries import COLUMNS
@@ -110,7 +111,7 @@ def check_names(models: Sequence[str], policy: Policy, parser: str | None, selec
                 f"{model}: expected a table ({', '.join(TABLES)}) with the columns {' and '.join(COLUMNS)}, or a "
                 "model's folder, got another file"
             )
-        if not named and (has_parts(location(model)) or is_dataset_folder(location(model))):
+        if not named and Path(model).is_dir() and made_by_discsum(Path(model)):
             raise InputError(
                 f"{model}: expected a summarizer or a table, got a folder of files; to measure the summaries in it, "
                 "join its files into one table"

@@ -17,7 +17,6 @@ from discsum.cli.output_paths import check_writable
 from discsum.cli.progress import loading
 from discsum.constants import ORACLE
 from discsum.data.prepared import is_dataset_folder
-from discsum.data.storage import location
 from discsum.devices import check_device
 from discsum.errors import InputError, InputWarning
 
@@ -105,7 +104,7 @@ def show_parsers(
     for model in models:
         if model in (*BASELINES, ORACLE):
             raise typer.BadParameter(f"expected parsers for the treebank {data}, got the summarizer {model}")
-        if is_dataset_folder(location(model)):
+        if Path(model).is_dir() and is_dataset_folder(Path(model)):
             raise typer.BadParameter(f"expected parsers for the treebank {data}, got the dataset folder {model}")
         check_system(model)
     # On treebanks other than GUM, each parser is scored on the splits that it was trained with.
