@@ -20,8 +20,6 @@ OVERLAP = 0.18
 WORDS = 80
 # The end of a sentence that another one follows.
 _INNER_END = re.compile(r"[.!?]['\")\]’”]*\s+\S|\n\s*\S")
-
-
 # A word other than most function words.
 _WORD = re.compile(r"\w{4,}")
 

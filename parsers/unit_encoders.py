@@ -221,7 +221,7 @@ class UnitEncoder:
         states = vectors[STATES]
         if unit == "sentence":
             # The mean over the EDUs that begin in a sentence; zeros if none does.
-            owner = torch.from_numpy(document.edu_to_sentence).to(states.device)
+            owner = torch.tensor(document.edu_to_sentence).to(states.device)
             sums = states.new_zeros(len(document.sentences), states.shape[1]).index_add(0, owner, states)
             states = sums / torch.bincount(owner, minlength=len(sums)).clamp_min(1)[:, None]
         return torch.cat([pooled, states], dim=-1)

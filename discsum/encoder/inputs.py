@@ -79,8 +79,8 @@ def prior_tensors(head: str, arrays: Any) -> dict[str, Tensor]:
         if not isinstance(array, np.ndarray):
             raise InputError(_no_array(head, name, f"{type(array).__module__}.{type(array).__name__}"))
         try:
-            # In order, because torch takes no array with negative strides.
-            prior[name] = torch.from_numpy(np.asarray(array, order="C"))
+            # In order, because torch takes no array with negative strides; a copy, because it may be read-only.
+            prior[name] = torch.from_numpy(np.array(array, order="C"))
         except (TypeError, ValueError) as error:
             raise InputError(_no_array(head, name, f"an array of {array.dtype}")) from error
     return prior

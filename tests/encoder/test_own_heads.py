@@ -11,6 +11,7 @@ from discsum.encoder.heads import HEADS, Head, HeadConfig, register, register_fi
 from discsum.encoder.inputs import UnitInputs, batched, prior_tensors
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError
+from discsum.tree import Node, RSTTree
 
 
 class FirstHead(Head):
@@ -169,6 +170,14 @@ def test_attention_that_is_no_weights_is_named_in_training(attention, message):
 def test_a_prior_of_something_else_is_named(found, message):
     with pytest.raises(InputError, match=f"head 'first': expected {message}"):
         prior_tensors("first", {"matrix": found})
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_prior_may_be_an_array_of_the_tree():
+    spans = RSTTree(2, [Node(0, 1, 0, "NS", "joint")]).spans
+    found = prior_tensors("first", {"spans": spans})["spans"]
+    found += 1
+    assert (spans.tolist(), found.tolist()) == ([[0, 1, 0]], [[1, 2, 1]])
 
 
 def test_a_prior_that_is_no_dictionary_is_named():
