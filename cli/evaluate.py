@@ -205,9 +205,8 @@ def evaluate(
         return
     check_unused(context, context.params.keys() - {*OF_TABLES}, "without --table")
     from discsum.cli.parser_scores import show_parsers
-    from discsum.data.made_folder import has_parts
+    from discsum.data.made_folder import has_parts, is_dataset_folder
     from discsum.data.pairs import PairSource
-    from discsum.data.prepared import is_dataset_folder
     from discsum.data.summaries import is_summaries
     from discsum.parsers.tree_folder import has_trees
     from discsum.parsers.treebank import is_treebank

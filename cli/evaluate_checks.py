@@ -12,9 +12,8 @@ from discsum.cli.command import as_usage, check_unused
 from discsum.cli.output_paths import check_no_input, check_writable
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.data.inputs import input_files
-from discsum.data.made_folder import documents_in
+from discsum.data.made_folder import documents_in, is_dataset_folder
 from discsum.data.manifest import made_by_discsum
-from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import location
 from discsum.data.summaries import COLUMNS
 from discsum.data.tables import TABLES

@@ -16,7 +16,7 @@ from discsum.cli.command import as_usage
 from discsum.cli.output_paths import check_writable
 from discsum.cli.progress import loading
 from discsum.constants import ORACLE
-from discsum.data.prepared import is_dataset_folder
+from discsum.data.made_folder import is_dataset_folder
 from discsum.devices import check_device
 from discsum.errors import InputError, InputWarning
 

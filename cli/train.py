@@ -13,7 +13,7 @@ from discsum.cli.completion import recipes as recipe_names
 from discsum.cli.options import HeadFiles
 from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import loading, reporter
-from discsum.data.prepared import is_dataset_folder
+from discsum.data.made_folder import is_dataset_folder
 from discsum.errors import InputError
 
 app = command_app()

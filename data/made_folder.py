@@ -23,6 +23,11 @@ def has_parts(folder: Location) -> bool:
     return _may_be_made(folder) and any(map(is_part, sizes_in(folder))) and made_by_discsum(folder)
 
 
+def is_dataset_folder(folder: Location) -> bool:
+    """Return whether `discsum preprocess` made a folder, finished or not."""
+    return made_by_discsum(folder) and not has_parts(folder)
+
+
 def shard_files(folder: Location) -> list[Location] | None:
     """Return the shards or parts of a folder that discsum made, in document order; None for any other folder.
 

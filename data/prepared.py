@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from discsum.constants import HUB
-from discsum.data.made_folder import has_parts
-from discsum.data.manifest import Manifest, made_by_discsum
+from discsum.data.made_folder import is_dataset_folder
+from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
@@ -29,11 +29,6 @@ MEMORY = 1 << 30
 NO_LETTERS = str.maketrans(":*?[]", "-----")
 # Remedies in errors about a table's columns.
 COLUMNS = ("text_column in the recipe's source", "summary_column in the recipe's source")
-
-
-def is_dataset_folder(path: Location) -> bool:
-    """Return whether `discsum preprocess` made a folder, finished or not."""
-    return made_by_discsum(path) and not has_parts(path)
 
 
 class ExampleNeeds(Protocol[Row]):

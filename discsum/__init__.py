@@ -91,9 +91,8 @@ def parse(
         InputError: An option out of range.
         WeightsError: No such parser.
     """
-    import_module("discsum.markup").check_input(input)
     known = "; discsum.Parser.parse builds a tree over known units" if hasattr(text, "edus") else ""
-    import_module("discsum.batches").check_kind("text", text, (str,), known)
+    _check_one(text, input, (str,), known)
     found = parse_many(
         [text], ids=[id], input=input, parser=parser, sentences=sentences, device=device, precision=precision
     )
@@ -128,9 +127,7 @@ def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **option
         InputError: An option out of range, or options in conflict.
         WeightsError: No such model.
     """
-    import_module("discsum.markup").check_input(input)
-    kinds = (str, import_module("discsum.document").Document)
-    import_module("discsum.batches").check_kind("text", text, kinds)
+    _check_one(text, input, (str, import_module("discsum.document").Document))
     return next(summarize_many([text], ids=[id], input=input, **options))
 
 
@@ -149,6 +146,12 @@ def summarize_many(
     chosen = module.SummaryOptions(**options)
     pipeline: SummaryPipeline = import_module("discsum.summarizer.loading").load_pipeline(chosen)
     return pipeline.many(read, ids, batch_size)
+
+
+def _check_one(text: object, input: str, kinds: tuple[type, ...], remedy: str = "") -> None:
+    """Check the input format, and that a single text is of one of the `kinds`; errors name it `text`."""
+    import_module("discsum.markup").check_input(input)
+    import_module("discsum.batches").check_kind("text", text, kinds, remedy)
 
 
 def _read(texts: Iterable[_T], input: str) -> Iterator[_T]:

@@ -26,8 +26,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     if not isinstance(size, int) or size < 1:
         raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
     remaining, size = iter(items), min(size, sys.maxsize)
-    more = True
-    while more:
+    while True:
         batch: list[T] = []
         try:
             batch.extend(islice(remaining, size))
@@ -36,9 +35,9 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
             if batch:
                 yield batch
             raise
-        if batch:
-            yield batch
-        more = len(batch) == size
+        if not batch:
+            return
+        yield batch
 
 
 def in_order(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:

@@ -169,14 +169,14 @@ def _attributions(tree: RSTTree, heads: Sequence[int]) -> list[int]:
     return found
 
 
-def check_owners(edu_to_sentence: object) -> None:
+def check_edu_to_sentence(edu_to_sentence: object) -> None:
     """Raise `TypeError` for a document in place of the sentences of its EDUs."""
     if hasattr(edu_to_sentence, "edu_to_sentence"):
         raise TypeError("edu_to_sentence: expected a sentence for each EDU, got a document; pass its edu_to_sentence")
 
 
 def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    check_owners(edu_to_sentence)
+    check_edu_to_sentence(edu_to_sentence)
     given, sentence = np.asarray(heads), np.asarray(edu_to_sentence, dtype=np.int64)
     heads = given.astype(np.int64)
     if heads.shape != sentence.shape or heads.ndim != 1 or not len(heads):

@@ -22,7 +22,7 @@ NAME_ENCODING = (
     "name the file's encoding with --encoding, for example --encoding windows-1251 (in Python, read_tree(..., "
     "encoding=...))"
 )
-# Characters of a path, fewer than, that is given as the content of a file.
+# Shorter content may be a path that was given by mistake.
 LONGEST_PATH = 500
 # Held while warnings are caught; readers may call each other.
 _CATCHING = threading.RLock()

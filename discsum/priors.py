@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discsum.dependency import attach_to_sentences, check_owners, edu_heads
+from discsum.dependency import attach_to_sentences, check_edu_to_sentence, edu_heads
 from discsum.errors import InputError
 from discsum.tree import RSTTree, check_tree
 
@@ -116,7 +116,7 @@ def project_to_sentences(
         InputError: Shapes that do not fit each other, a weight that is negative or not finite, or a sentence out of
             range.
     """
-    check_owners(edu_to_sentence)
+    check_edu_to_sentence(edu_to_sentence)
     matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence)
     if not len(sentence) or matrix.shape != (len(sentence), len(sentence)):
         raise InputError(f"expected a square matrix over {len(sentence)} EDUs, got shape {matrix.shape}")

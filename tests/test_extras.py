@@ -59,3 +59,10 @@ def test_a_table_without_its_library(tmp_path):
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert (result.returncode, 'run: pip install "discsum[data]"' in result.stderr) == (1, True)
     assert "Traceback" not in result.stderr
+
+
+def test_evaluating_tables_and_parsers_needs_no_extra():
+    modules = "discsum.cli.train, discsum.cli.evaluate, discsum.cli.parser_scores, discsum.experiments.comparison"
+    code = f"import sys, {modules}, discsum.experiments.report; print('pyarrow' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n"

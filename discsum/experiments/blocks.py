@@ -15,7 +15,6 @@ from discsum.candidates import Candidates
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED
-from discsum.data.rows import open_rows
 from discsum.data.storage import Location
 from discsum.document import Document
 from discsum.errors import InputError
@@ -134,6 +133,9 @@ class DatasetBlocks:
         """
         self.unit = unit
         self.manifest = Manifest.read(folder)
+        # Late, because tables are measured without the extra that dataset folders need.
+        from discsum.data.rows import open_rows
+
         self.rows = open_rows(folder, first, last)
         self.labelled = f"{unit}_labels" in self.rows.column_names
         if labelled and not self.labelled:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from discsum.data.failures import Failure
+from discsum.data.made_folder import is_dataset_folder
 from discsum.data.pairs import PairSource
-from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import Location
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks, parser_name

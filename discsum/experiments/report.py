@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.errors import number_of
-from discsum.experiments.comparison import ModelScores
 from discsum.files import is_device, replacing, to_line
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import FEW
 from discsum.signature import Signature
 
 if TYPE_CHECKING:
+    from discsum.experiments.comparison import ModelScores
     from discsum.experiments.tables import RowResult
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}

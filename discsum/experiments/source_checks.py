@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+from discsum.data.made_folder import is_dataset_folder
 from discsum.data.manifest import Manifest
-from discsum.data.prepared import is_dataset_folder, pairs_of, path_of
+from discsum.data.prepared import pairs_of, path_of
 from discsum.data.storage import is_url
 from discsum.errors import InputError
 from discsum.recipes.sources import Source

@@ -20,7 +20,10 @@ from discsum.persistence import CONFIG, read_config
 def is_tree_folder(name: str | Path) -> bool:
     """Return whether this is a folder of tree files, and not that of a model or of a training run."""
     folder = Path(name)
-    return has_trees(folder) and not any((inside / CONFIG).is_file() for inside in (folder, *folder.iterdir()))
+    # First, because a folder of models is read whole in search of trees.
+    if not folder.is_dir() or any((inside / CONFIG).is_file() for inside in (folder, *folder.iterdir())):
+        return False
+    return has_trees(folder)
 
 
 def check_system(name: str) -> None:

@@ -13,11 +13,10 @@ from small_news import pairs, write_table
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import files_of, read_inputs
-from discsum.data.made_folder import has_parts
+from discsum.data.made_folder import has_parts, is_dataset_folder
 from discsum.data.manifest import Manifest, write_recipe
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
-from discsum.data.prepared import is_dataset_folder
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from discsum.constants import VECTORS
+from discsum.data.made_folder import is_dataset_folder
 from discsum.data.manifest import Manifest
-from discsum.data.prepared import check_folders, is_dataset_folder, path_of
+from discsum.data.prepared import check_folders, path_of
 from discsum.parsers.loading import load_parser
 from discsum.parsers.unit_encoders import UnitEncoder, identity
 from discsum.summarizer.folder import SummarizerConfig
