@@ -141,7 +141,8 @@ class EDUEncoder(nn.Module):
     def _attended(self, states: Tensor, counts: Sequence[int]) -> Tensor:
         """Return the Transformer's states `(edus, hidden)`; windows of similar length are batched."""
         runs, starts = cut_windows(counts, SPAN, SHARED), np.cumsum([0, *counts]).tolist()
-        found: dict[int, Tensor] = {}
+        # Filled run by run, so that the outputs of all windows are never in memory together.
+        found = torch.empty_like(states)
         sizes = [run.end - run.start for run in runs]
         for group in padded_groups(sizes, budget_of(states.device).edus):
             some = [states[starts[runs[index].document] :][runs[index].start : runs[index].end] for index in group]
@@ -154,8 +155,9 @@ class EDUEncoder(nn.Module):
                 batch = layer(batch, src_key_padding_mask=mask)
             for row, index in enumerate(group):
                 run = runs[index]
-                found[index] = batch[row, run.keep_start - run.start : run.keep_end - run.start]
-        return torch.cat([found[index] for index in range(len(runs))]) if runs else states
+                first, kept = starts[run.document], slice(run.keep_start - run.start, run.keep_end - run.start)
+                found[first + run.keep_start : first + run.keep_end] = batch[row, kept]
+        return found
 
     def pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
         """Return `(edus, hidden)`: each EDU's vector, pooled from its own subword vectors `(subwords, width)`."""

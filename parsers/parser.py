@@ -17,7 +17,6 @@ from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
 from discsum.errors import InputError, InputWarning
-from discsum.memory import trim_heap
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, KEPT, STATES, Reading, collect_vectors, read
@@ -28,8 +27,6 @@ from discsum.text_checks import ENGLISH, text_warnings
 from discsum.tree import RSTTree
 
 Spans = Sequence[Span]
-# After encoding this many subwords, freed memory is returned to the system: milliseconds, after 20 s of encoding.
-LONG = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -241,9 +238,6 @@ class Parser:
         """Run the network on texts: all work on the device."""
         network = self.network
         read(network, network.encoder, readings)
-        if sum(len(reading.words) for reading in readings) >= LONG:
-            # Return what encoding freed, before the states of all EDUs take the most memory.
-            trim_heap()
         edges = [reading.pop_vectors(EDGES) for reading in readings] if network.config.label_edges else []
         vectors = collect_vectors(network, readings, {*keep, STATES})
         states = [own[STATES] if STATES in keep else own.pop(STATES) for own in vectors]

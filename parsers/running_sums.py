@@ -23,14 +23,15 @@ class RunningSums:
         """Sum up `rows` `(rows, width)`, times `scale`."""
         self._rows, self._scale = rows, scale
         self._block = BLOCK if len(rows) > FEW else 1
-        before, kept = rows.new_zeros(1, rows.shape[1], dtype=torch.float64), []
+        before = rows.new_zeros(1, rows.shape[1], dtype=torch.float64)
+        self._kept, filled = before.new_empty(-(-len(rows) // self._block) + 1, rows.shape[1]), 0
         # Pieces are whole blocks.
         for piece in torch.split(rows, max(1, PIECE // BLOCK) * BLOCK):
             sums = torch.cat([before, piece.double() * scale]).cumsum(dim=0)
-            # A copy, so that the memory of the others is freed.
-            kept.append(sums[: -1 : self._block].clone())
-            before = sums[-1:]
-        self._kept = torch.cat([*kept, before])
+            some = sums[: -1 : self._block]
+            self._kept[filled : filled + len(some)] = some
+            before, filled = sums[-1:], filled + len(some)
+        self._kept[filled:] = before
 
     def __len__(self) -> int:
         """Return the number of sums, one more than the number of rows."""

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from discsum import memory
-from discsum.parsers import parser as parser_module
+from discsum.parsers import reading
 
 # Runs in a separate process, whose heap holds nothing else. Without the call, memory freed between tensors that are
 # still in use stays with the process.
@@ -34,12 +34,14 @@ def test_memory_between_what_is_used_is_given_back():
 
 def test_a_long_text_gives_back_what_encoding_leaves_behind(parser, monkeypatch):
     calls = []
-    monkeypatch.setattr(parser_module, "LONG", 12)
-    monkeypatch.setattr(parser_module, "trim_heap", lambda: calls.append(None))
+    monkeypatch.setattr(reading, "LONG", 12)
+    monkeypatch.setattr(reading, "trim_heap", lambda: calls.append(None))
     parser.parse("It rained.")
     assert not calls
     parser.parse("It rained. " * 12)
     assert len(calls) == 1
+    parser.parse("It rained. " * 12_000)
+    assert len(calls) > 3
 
 
 def test_another_c_library(monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -155,11 +155,7 @@ class SplitScorer(nn.Module):
         """Return the scores of EDU states `(edus, hidden)`; `counts` are the EDUs per document if there are several."""
         edus = _Computed(lambda some: self._edu_factors(states[some]), len(states), states.device)
         borders = _Computed(lambda some: self._border_factors(states, some), len(states) - 1, states.device)
-        topics, first = states.new_empty(len(states), self.rank), 0
-        for factors in edus.pieces():
-            topics[first : first + len(factors)] = factors[:, 2 * self.rank :]
-            first += len(factors)
-        strength = torch.cat([factors[:, -1:].clone() for factors in borders.pieces()])
+        topics, strength = edus.last_columns(self.rank), borders.last_columns(1)
         openings, closings = (part.to(states.device, non_blocking=True) for part in (layout.openings, layout.closings))
         strength = strength + self.opening(openings[1:])
         cohesion = None
@@ -193,10 +189,15 @@ class _Computed:
         index = index.to(self._device, non_blocking=True)
         return self._compute(index) if self._few is None else self._few[index]
 
-    def pieces(self) -> Iterator[Tensor]:
-        """Yield all rows, some at a time."""
-        index = torch.arange(self._rows, device=self._device)
-        return iter([self._few]) if self._few is not None else (self[some] for some in torch.split(index, PIECE))
+    def last_columns(self, width: int) -> Tensor:
+        """Return the last columns `(rows, width)` of all rows."""
+        if self._few is not None:
+            return self._few[:, -width:]
+        # Filled some rows at a time: small copies between large temporary tensors would keep the heap from shrinking.
+        found = torch.empty(self._rows, width, device=self._device)
+        for index in torch.split(torch.arange(self._rows, device=self._device), PIECE):
+            found[index[0] : index[0] + len(index)] = self._compute(index)[:, -width:]
+        return found
 
 
 @dataclass(frozen=True)
