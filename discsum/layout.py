@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discsum.layout_lines import BODY, BYLINE, CODE, HEADING, KINDS, LABEL, LIST, Line, is_byline, lines_of
-from discsum.layout_patterns import BULLET, CHECKBOX, LINK, QUOTE, TIMES
+from discsum.layout_patterns import BULLET, CHECKBOX, DATELINE, LINK, QUOTE, TIMES
 from discsum.writing import WORD, ends_sentence
 
 __all__ = ["BODY", "BYLINE", "CODE", "HEADING", "KINDS", "LABEL", "LIST", "Layout", "has_content"]
@@ -58,6 +58,11 @@ class Layout:
             if content:
                 found.append((line.start, line.end - len(content)))
         return found
+
+    def datelines(self) -> list[tuple[int, int]]:
+        """Return for each line that begins with a dateline its first offset, and that of the dateline's last dash."""
+        found = [DATELINE.match(self.text, line.start, line.end) for line in self.lines]
+        return [(dateline.start(), dateline.end() - 1) for dateline in found if dateline]
 
     def kinds(self, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         """Return the kind of each unit, a half-open range of offsets: body if some of it is in a line of prose."""

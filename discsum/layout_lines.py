@@ -11,6 +11,7 @@ from discsum.layout_patterns import (
     BYLINE_LINE,
     CALL,
     CODE_LINE,
+    ENDS_INSIDE,
     FENCE,
     FURNITURE,
     HEADER,
@@ -163,6 +164,8 @@ def _is_heading(row: Row, bullet: re.Match[str] | None) -> bool:
     if not row.last and not ends_line(line) and UNDERLINE.fullmatch(row.following):
         return True
     if line.endswith((",", "; and", "; or", ", and", ", or")) or (number and _is_step(row)):
+        return False
+    if line.endswith(":") and ENDS_INSIDE.search(line):
         return False
     if line.endswith(":") or (line.isupper() and len(title) > 3):
         return True

@@ -50,13 +50,18 @@ NICK = (
     r"<(?!/?(?:a|article|b|blockquote|body|br|code|div|em|h\d|head|hr|html|i|li|ol|p|pre|section|span|strong|t[dhr]|"
     r"table|title|ul)\b)[ @+]?[^\s<>]{2,30}>"
 )
-# "Anna (10:15):", "[10:15] <anna>", "12/03/2024, 10:15 - Anna Berg:"
-SPEAKER = re.compile(rf"(?:(?:\[?{DATE},? )?{TIME}(?: [-–])?\s+)?(?:{NICK}|{NAME}(?:\s*[(\[]{TIME}[)\]])?\s*:)(?=\s|$)")
+# "Anna (10:15):", "[10:15] <anna>", "12/03/2024, 10:15 - Anna Berg:", "**Anna:**" in Markdown.
+SPEAKER = re.compile(
+    rf"(?:(?:\[?{DATE},? )?{TIME}(?: [-–])?\s+)?"
+    rf"(?:{NICK}|[*_]{{0,2}}{NAME}(?:\s*[(\[]{TIME}[)\]])?[*_]{{0,2}}\s*:[*_]{{0,2}})(?=\s|$)"
+)
 # Repetitions are bounded, as in every pattern here that could look far ahead: a text may have thousands of brackets
 # that are never closed. Each character matches one alternative only: with two, every character would double the time.
 LINK = re.compile(
     r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
 )
+# The end of a sentence inside a line: after a longer word, which is no abbreviation, and before a capital letter.
+ENDS_INSIDE = re.compile(rf"[^\W\d_]{{4,}}[.!?][\"'”’)]{{0,2}}[ \t]+[\"'“‘(]{{0,2}}[{CAPITALS}]")
 # Names, addresses and titles: all words begin with capitals or digits.
 NAMES = re.compile(
     rf"(?:[{CAPITALS}(\d][\w.,'’()&:/-]*|and|of|&|for)(?:\s+(?:[{CAPITALS}(\d][\w.,'’()&:/-]*|and|of|the|&|for))*"
@@ -78,6 +83,12 @@ HEADER = re.compile(
     rf"(?:{MAIL_FIELD}|Location|Venue|Time|Where|When|"
     r"Next meeting|Attendees|Present|Apologies|Chair|Tags|Keywords|Serves|Servings|Prep time|Cook time)\s*:\s"
 )
+_PLACE = rf"[{CAPITALS}][\w.'’/-]*(?:,? [{CAPITALS}][\w.'’/-]*){{0,4}}"
+# "HARBOURTON, March 3 (Agency) -", "Harbourton, Norland (Agency) --", "(Agency) -", "HARBOURTON —"
+DATELINE = re.compile(
+    rf"(?:(?:{_PLACE},? )?(?:{DATE},? )?\(\w[\w ]{{1,20}}\)"
+    rf"|[A-Z][A-Z.'’/-]*[A-Z.](?:,? [A-Z][A-Z.'’/-]*){{0,3}}(?:, {_PLACE})?)(?:,? {DATE})?\s*(?:(?<=\s)-+|--+|[–—]+)"
+)
 BYLINE_LINE = re.compile(
     "|".join(
         (
@@ -88,9 +99,8 @@ BYLINE_LINE = re.compile(
             r"(?:PUBLISHED|UPDATED|(?:First )?[Pp]ublished|Updated|Posted|Created|Last (?:updated|modified|edited))\b"
             r"[\s:.,]*(?:on )?[^a-z]*\d.*",
             rf"{DATE}(?:,? (?:at )?{TIME}(?: [A-Z]{{2,4}})?)?[.,]?",
-            # HARBOURTON, March 3 (Agency) -
-            rf"[A-Z][A-Z .,’'-]+(?:,? {DATE})?(?: ?\([A-Z][\w ]+\))?(?:,? {DATE})?\s*[-–—]+",
-            r"\([A-Z][A-Za-z ]+\)\s*[-–—]*",
+            DATELINE.pattern,
+            r"\([A-Z][A-Za-z ]+\)",
             r"\((?:Reporting|Writing|Editing|Additional reporting|Photo)\b[^)]*\)\.?",
             # Reporting by Jane Doe; Editing by John Roe
             r"(?:Reporting|Writing|Editing|Additional reporting) by "

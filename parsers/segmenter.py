@@ -124,14 +124,15 @@ def known_borders(text: str, subwords: Subwords) -> tuple[NDArray[np.int64], Sub
 
     Returns:
         The indices of subwords that begin sentences by the text's layout, as items of a list do; and the subwords, of
-        which those in and after a bullet or number, and after abbreviations, may not begin a unit.
+        which those in and after a bullet or number, inside a dateline, and after abbreviations may not begin a unit.
     """
     layout = Layout(text)
     # What follows the last subword, such as a line with nothing but a byte order mark, stays with the unit before.
     last = int(subwords.ends[-1]) if len(subwords) else 0
     forced = first_subwords(subwords, [Span(offset, offset + 1) for offset in layout.openings() if offset < last])
     opens = subwords.opens.copy()
-    for after, to in (*layout.markers(), *((offset - 1, offset) for offset in after_abbreviations(text))):
+    abbreviated = ((offset - 1, offset) for offset in after_abbreviations(text))
+    for after, to in (*layout.markers(), *layout.datelines(), *abbreviated):
         opens[slice(*np.searchsorted(subwords.starts, (after, to), side="right"))] = False
     return forced, replace(subwords, opens=opens)
 

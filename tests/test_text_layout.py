@@ -133,6 +133,9 @@ def test_labels_come_with_their_turns(segmented, name):
         ),
         ("Reporting by Ann Hill; Editing by Bob Low\n\nCopyright © 2021 Lake News Ltd.", "byline label"),
         ("Copyright law changed in 2019.\n\n(c) 2023 The Lake Press.\n\nAll rights reserved.", "body label label"),
+        ("It closes in winter. The board has three wishes:\n\n- boats\n- buses", "body list list"),
+        ("The board has three wishes:\n\n- boats\n- buses", "heading list list"),
+        ("Dr. Low's wishes:\n\n- boats\n- buses", "heading list list"),
         ("My labor, and my leisure too,\nFor his civility.", "body body"),
         ("1. Heat the oven for half an hour\n2. Mix the flour with the eggs and milk", "body body"),
         (
@@ -183,6 +186,7 @@ def test_no_line_takes_long(part):
     """Patterns that look ahead are bounded; patterns of quadratic time would take minutes on these lines."""
     text = part * 20_000 + "x"
     assert len(Layout(text).kinds([(0, len(text))])) == 1
+    assert len(Layout(text).datelines()) <= 1
     assert len(Layout(f"Code:\n\n    {text}").lines) == 2
 
 

@@ -3,7 +3,7 @@
 import pytest
 import tiny
 
-from discsum.layout import Layout
+from discsum.layout import BYLINE, Layout
 from discsum.parsers.segmenter import known_borders
 from discsum.parsers.subwords import split_subwords
 
@@ -53,6 +53,30 @@ def test_a_marker_alone_and_a_field_bar_nothing():
 )
 def test_no_unit_begins_after_an_abbreviation(text, word, may):
     assert (text.index(word) in borders(text)[1]) == may
+
+
+@pytest.mark.parametrize(
+    "dateline",
+    [
+        "OLDTOWN (News) -",
+        "OLDTOWN, March 3 (News) -",
+        "Old Town, Norland (NW) —",
+        "OLD TOWN, Norland --",
+        "OLDTOWN/NEWTOWN, 3 May 2024 –",
+        "(nw) -",
+    ],
+)
+def test_no_unit_begins_inside_a_dateline(dateline):
+    text = f"It fell.\n\n{dateline} The mill stopped"
+    allowed = borders(text)[1]
+    start, after = text.index(dateline), text.index("The")
+    assert not allowed & {*range(start + 1, after)} and {start, after} <= allowed
+    assert Layout(text).kinds([(start, start + len(dateline))]) == (BYLINE,)
+
+
+@pytest.mark.parametrize("text", ["The mill (it was old) - stopped", "A-1 - stopped", "Y- — oh well", "OLD-22 ran"])
+def test_what_is_no_dateline_bars_nothing(text):
+    assert not Layout(text).datelines()
 
 
 @pytest.mark.parametrize("markers", ["- 1.", "1) [1]", "- (a)", "- [ ]", "* [x]", "- - -"])
