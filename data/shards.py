@@ -89,6 +89,9 @@ def write_shard(
     metadata = {"failures": failed, "width": str(width), "recipe": origin.recipe}
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
     commit(path, content.getvalue().to_pybytes(), len(records), failures, origin, width=width)
+    del table, content
+    # Arrow keeps freed memory for its next table, which a worker makes minutes later.
+    pa.default_memory_pool().release_unused()
 
 
 def read_contents(path: Location) -> Contents:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from functools import cache
 from typing import Any
+
+PAUSE = 5.0
+# When the heap was last trimmed by `trim_heap_at_times`.
+_trimmed = time.monotonic()
 
 
 def trim_heap() -> None:
@@ -16,6 +21,15 @@ def trim_heap() -> None:
     trim = _malloc_trim()
     if trim is not None:
         trim(0)
+
+
+def trim_heap_at_times() -> None:
+    """Call `trim_heap` unless that was done in the last `PAUSE` seconds: it takes some milliseconds."""
+    global _trimmed
+    now = time.monotonic()
+    if now - _trimmed >= PAUSE:
+        _trimmed = now
+        trim_heap()
 
 
 @cache

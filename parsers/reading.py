@@ -14,7 +14,7 @@ from torch.nn.functional import embedding_bag
 from discsum.constants import UNITS
 from discsum.devices import from_device, to_device
 from discsum.document import Span
-from discsum.memory import trim_heap
+from discsum.memory import trim_heap_at_times
 from discsum.parsers.budgets import budget_of, concatenate
 from discsum.parsers.edu_vectors import OPENS_PARAGRAPH, EDULayout, opening_kinds
 from discsum.parsers.encoder import WindowEncoder
@@ -28,8 +28,6 @@ from discsum.parsers.units import Units
 # the states; `LabelInputs.edges`. Means of sentences and EDUs go by the names of the units.
 SUBWORDS, STATES, EDGES = "subwords", "states", "edges"
 KEPT = (*UNITS, STATES, SUBWORDS)
-# After encoding so many subwords, freed memory is returned to the system: milliseconds, after 10 s of encoding.
-LONG = 1 << 14
 
 
 class Reading:
@@ -162,7 +160,7 @@ class Reading:
 
 def read(network: ParserNetwork, windows: WindowEncoder, readings: Sequence[Reading]) -> None:
     """Read texts from beginning to end: `windows` encodes them, `network` finds units and pools EDUs."""
-    overlap, begun, encoded = budget_of(windows.device).overlap, list[_Stretch](), 0
+    overlap, begun = budget_of(windows.device).overlap, list[_Stretch]()
     for vectors in windows.stretches([reading.words for reading in readings]):
         # A GPU encodes this stretch while the CPU finds units in the one before.
         for stretch in begun:
@@ -170,11 +168,8 @@ def read(network: ParserNetwork, windows: WindowEncoder, readings: Sequence[Read
         begun = [_Stretch(network, {readings[index]: own for index, own in vectors.items()})]
         if not overlap:
             begun.pop().finish()
-        encoded += sum(len(own) for own in vectors.values())
-        # A GPU's vectors are not in the heap.
-        if encoded >= LONG and windows.device.type == "cpu":
-            trim_heap()
-            encoded = 0
+        # Of a long text and of many short ones alike.
+        trim_heap_at_times()
     for stretch in begun:
         stretch.finish()
 

@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from discsum import memory
-from discsum.parsers import reading
 
 # Runs in a separate process, whose heap holds nothing else. Without the call, memory freed between tensors that are
 # still in use stays with the process.
@@ -32,14 +31,16 @@ def test_memory_between_what_is_used_is_given_back():
     assert float(found.stdout) > 100
 
 
-def test_a_long_text_gives_back_what_encoding_leaves_behind(parser, monkeypatch):
+def test_encoding_gives_back_what_it_leaves_behind(parser, monkeypatch):
     calls = []
-    monkeypatch.setattr(reading, "LONG", 12)
-    monkeypatch.setattr(reading, "trim_heap", lambda: calls.append(None))
+    monkeypatch.setattr(memory, "trim_heap", lambda: calls.append(None))
+    monkeypatch.setattr(memory, "PAUSE", 3600.0)
     parser.parse("It rained.")
     assert not calls
-    parser.parse("It rained. " * 12)
+    monkeypatch.setattr(memory, "PAUSE", 0.0)
+    parser.parse("It rained.")
     assert len(calls) == 1
+    # A long text is read in stretches.
     parser.parse("It rained. " * 12_000)
     assert len(calls) > 3
 
