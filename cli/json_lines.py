@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
 from discsum.errors import InputError, OutputError
-from discsum.files import locked
+from discsum.files import locked, sha256_of_text
 
+# Field of a line with the digest of its text, and the hexadecimal digits of the digest.
+DIGEST, DIGITS = "text_sha256", 12
 _ANEW = "leave out --resume to start again, or name another file"
 
 
@@ -22,7 +23,7 @@ class JsonLines:
     The partial file stays after an error, an interruption or a kill. A lock keeps a second run from writing to it.
 
     Attributes:
-        written: The ids of the lines kept from an earlier run, each with its number of lines.
+        written: The ids of the lines kept from an earlier run, with the digest of each one's text; empty without one.
     """
 
     def __init__(self, path: Path, *, resume: bool, options: str = "") -> None:
@@ -32,7 +33,7 @@ class JsonLines:
         """
         self.path, self.resume, self._options = path, resume, options
         self.partial = path.with_name(f".{path.name}.partial")
-        self.written: Counter[str] = Counter()
+        self.written: dict[str, list[str]] = {}
         self._lock = ExitStack()
         self._stream: IO[bytes] | None = None
 
@@ -92,15 +93,33 @@ class JsonLines:
                 if not line.endswith(b"\n"):
                     break
                 end += len(line)
-                self.written[self._id(line, f"{source}:{number}")] += 1
+                id, digest = self._id(line, f"{source}:{number}")
+                self.written.setdefault(id, []).append(digest)
         if source != self.partial:
             shutil.copyfile(source, self.partial)
         self._stream = self.partial.open("r+b", buffering=0)
         self._stream.seek(end)
         self._stream.truncate()
 
-    def _id(self, line: bytes, source: str) -> str:
-        """Return the id of a line, after checking that a run with the same options wrote it."""
+    def has(self, id: str, text: str, source: str) -> bool:
+        """Return whether a line of a document was kept, and take it: of documents with the same id each has its own.
+
+        Raises:
+            InputError: The line is of another text, so the input has changed.
+        """
+        digests = self.written.get(id)
+        if not digests:
+            return False
+        found = digests.pop(0)
+        if found and found != text_digest(text):
+            raise InputError(
+                f"{source}: expected the text from which an earlier run made the line of {id} in {self.path}, got "
+                f"another one; {_ANEW}"
+            )
+        return True
+
+    def _id(self, line: bytes, source: str) -> tuple[str, str]:
+        """Return id and text digest of a line, after checking that a run with the same options wrote it."""
         try:
             data = json.loads(line)
             id = str(data["id"])
@@ -109,7 +128,12 @@ class JsonLines:
                 f"{source}: expected a JSON object with an id to resume after, got {line[:40]!r}; {_ANEW}"
             ) from error
         check_options(source, str(data.get("options", "")), self._options)
-        return id
+        return id, str(data.get(DIGEST, ""))
+
+
+def text_digest(text: str) -> str:
+    """Return the digest of a text that lines record for `--resume`."""
+    return sha256_of_text(text)[:DIGITS]
 
 
 def check_options(source: str, found: str, wanted: str) -> None:

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import typer
 
-from discsum.cli.json_lines import JsonLines, check_options
+from discsum.cli.json_lines import DIGEST, JsonLines, check_options, text_digest
 from discsum.cli.output_paths import (
     check_ending,
     check_no_input,
@@ -174,14 +174,20 @@ class Writer:
             )
             self._record = None
 
-    def with_options(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a JSON object; in a file of lines, add the field `options`, which a later `resume` compares."""
-        return data | {"options": self._options} if self._lines is not None and self._options else data
+    def with_options(self, data: dict[str, Any], text: str) -> dict[str, Any]:
+        """Return the JSON object of a text; in a file of lines, add the fields that a later `resume` compares."""
+        if self._lines is None or not self._options:
+            return data
+        return data | {"options": self._options, DIGEST: text_digest(text)}
 
     def has(self, item: Item) -> bool:
         """Return whether, with `resume`, an earlier run wrote the result of a document.
 
-        Lines are matched by id. Documents with the same id are matched in order, with a message.
+        Lines are matched by id. Documents with the same id are matched in order, with a message. A file whose document
+        has changed since counts as not written.
+
+        Raises:
+            InputError: The text of a line has changed.
         """
         if not self.resume:
             return False
@@ -189,14 +195,15 @@ class Writer:
             name = self._stem(item)
             own = self._names.setdefault(name, item.source) == item.source
             path = self.folder / (name + self.suffix)
-            return own and path.is_file() and path.stat().st_mtime_ns >= (self._begun or 0)
+            source = Path(item.source)
+            changed = source.stat().st_mtime_ns if source.is_file() else 0
+            return own and path.is_file() and path.stat().st_mtime_ns >= max(self._begun or 0, changed)
         assert self._lines is not None, "without a folder, resume needs lines"
         if item.id in self._seen:
             say(f"discsum: {item.source}: another document has the id {item.id!r} too")
-        if not self._lines.written[item.id]:
+        if not self._lines.has(item.id, item.text, item.source):
             return False
         self._seen.add(item.id)
-        self._lines.written[item.id] -= 1
         return True
 
     def write(self, item: Item, text: str) -> str:

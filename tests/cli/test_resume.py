@@ -1,6 +1,7 @@
 """`--resume`: killed runs resume, and their results are the same as without the kill."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -146,7 +147,7 @@ def test_an_error_leaves_the_lines_before_it(tmp_path, monkeypatch):
         raise KeyboardInterrupt
     assert not path.exists()
     with JsonLines(path, resume=True) as lines:
-        assert lines.written == {"a": 1}
+        assert lines.written == {"a": [""]}
         lines.write(b'{"id": "b"}\n')
     assert path.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
     assert [left.name for left in tmp_path.iterdir()] == ["out.jsonl"]
@@ -287,3 +288,29 @@ def test_no_result_takes_the_place_of_another_input(discsum, parser_folder, tmp_
         assert refused.code == code
         assert "expected another file for --output, this one is an input" in refused.err
         assert {path.name: path.read_text() for path in folder.iterdir()} == texts
+
+
+@pytest.mark.parametrize("command", [("parse", "--jsonl"), ("extract", "--json", "--model", "lead")])
+def test_changed_texts_are_refused_in_lines_and_done_again_in_a_folder(discsum, parser_folder, tmp_path, command):
+    table, out = tmp_path / "some.jsonl", tmp_path / "out.jsonl"
+    rows = [{"id": name, "text": f"{name} stood still. The river was low."} for name in ("Mill", "Dam")]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = [*command, table, "--parser", parser_folder, "-o", out]
+    assert discsum(*arguments).code == 0
+    written = out.read_bytes()
+    rows[1]["text"] = "Dam broke."
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = discsum(*arguments, "--resume")
+    assert (
+        refused.code == 1
+        and "some.jsonl:2: expected the text from which an earlier run made the line of Dam" in refused.err
+    )
+    assert out.read_bytes() == written
+    # A file that is newer than its result.
+    text, folder = tmp_path / "mill.txt", tmp_path / "results"
+    text.write_text("The mill stood still.")
+    arguments = [*command[:1], text, "--parser", parser_folder, *command[2:], "-o", folder]
+    assert discsum(*arguments).code == 0
+    assert "1 skipped" in discsum(*arguments, "--resume").err
+    os.utime(text, (time.time() + 60,) * 2)
+    assert "skipped" not in discsum(*arguments, "--resume").err
