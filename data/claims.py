@@ -25,7 +25,7 @@ from discsum.recipes.fields import differences
 # Hexadecimal digits of a recipe's digest in the name of a part's lock.
 DIGITS = 8
 # Advice if a folder was made with other options.
-REPEAT = f"repeat the earlier options, or {ELSEWHERE}"
+REPEAT = f"repeat the earlier command, or {ELSEWHERE}"
 
 
 def part_lock_name(part: Part, recipe: dict[str, Any]) -> str:
@@ -81,7 +81,7 @@ def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
 
 
 def _other_options(folder: Location, changed: str) -> str:
-    return f"{folder}: expected a folder made with the same options, found different ones ({changed})"
+    return f"{folder}: expected a folder made from this input with these options, found different ones ({changed})"
 
 
 def _check_unclaimed(folder: Location) -> None:

@@ -64,8 +64,9 @@ class SummaryTable:
 
     def _example(self, ids: Sequence[str]) -> str:
         """Return a hint that names a summary of no text, such as that of 1.0 where the text is 1."""
-        other = next(iter(self.texts.keys() - {*ids}), None)
-        return "" if other is None else f", and the table has {other}, which is no text"
+        known = {*ids}
+        other = next((name for name in self.texts if name not in known), None)
+        return "" if other is None else f"; the table has ids such as {other}, which no text has"
 
     def check_ids(self, ids: Sequence[str]) -> None:
         """Check that each text has a summary of its own, and warn about empty ones.
@@ -76,10 +77,13 @@ class SummaryTable:
         if missing := [name for name in ids if name not in self.texts]:
             raise InputError(
                 f"{self.path}: expected a summary of every text, found none for {len(missing)} of {len(ids)}, such as "
-                f"{missing[0]}; a text without an id is named TABLE-ROW{self._example(ids)}"
+                f"{missing[0]}{self._example(ids)}; the id of a text is in its column id, and without one TABLE-ROW"
             )
         if twice := [name for name, times in Counter(ids).items() if times > 1]:
-            raise InputError(f"{self.path}: expected texts with different ids, got several named {twice[0]}")
+            raise InputError(
+                f"{self.path}: expected the texts that it summarizes to have different ids, got several texts with the "
+                f"id {twice[0]}; give each an id of its own"
+            )
         if empty := sum(not self.texts[name] for name in ids):
             warnings.warn(f"{self.path}: {empty} of {len(ids)} summaries are empty", InputWarning, stacklevel=2)
 

@@ -114,7 +114,7 @@ def test_the_output_never_replaces_summaries(evaluate, tmp_path):
 def test_texts_with_the_same_id(evaluate, monkeypatch):
     monkeypatch.setitem(ROWS[1], "id", "a")
     result = evaluate([{"id": "a", "summary": "Rain."}])
-    assert (result.code, "expected texts with different ids, got several named a" in result.err) == (1, True)
+    assert (result.code, "got several texts with the id a; give each an id of its own" in result.err) == (1, True)
 
 
 def test_empty_summaries_are_counted(evaluate):
@@ -149,7 +149,7 @@ def test_files_that_are_no_tables(discsum, parser_folder, tmp_path, name, messag
     ("rows", "message"),
     [
         ([{"id": "a", "summary": "Rain."}], "expected a summary of every text, found none for 1 of 2, such as news-2"),
-        ([{"id": 2.0, "summary": "Rain."}], "is named TABLE-ROW, and the table has 2.0, which is no text"),
+        ([{"id": 2.0, "summary": "Rain."}], "the table has ids such as 2.0, which no text has"),
         ([{"id": None, "summary": "Rain."}], "mine.jsonl:1: expected the id of a text, got None"),
         (
             [{"id": "a", "text": "Rain."}],
