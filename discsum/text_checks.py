@@ -31,19 +31,41 @@ _TAG = re.compile(
     r"(?:\s[^<>]{0,500})?/?>|<!doctype html",
     re.IGNORECASE,
 )
+# A link, bold words, and a heading in Markdown, each within a line.
+_MARKDOWN = re.compile(
+    r"\[[^\]\n]{1,300}\]\((?:https?:|/|#)[^)\n]{1,500}\)|\*\*\w[^*\n]{1,300}\*\*|^#{1,6} +\w", re.MULTILINE
+)
+_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[\w-]{1,50}:[^\n]*\n){1,30}---[ \t]*\r?\n")
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|nbsp|[mn]dash|[lr][sd]quo|hellip|#\d{2,5}|#x[0-9A-Fa-f]{2,5});")
+_XML = re.compile(r"\A[\ufeff \t\r\n]*<(?:\?xml|rst>)")
+_RTF = re.compile(r"\A\ufeff*\{\\rtf")
 # The beginning of a JSON object, or of a list of them.
-_JSON = re.compile(r'\ufeff?\s*(\[\s*)?\{\s*"')
+_JSON = re.compile(r'\A\ufeff?\s*(\[\s*)?\{\s*"')
 # The header of a table, and a row with the same separator.
-_TABLE = re.compile(r'\ufeff?"?\w+"?(?P<separator>[,;\t])"?\w+"?(?:(?P=separator)"?\w+"?)*\r?\n[^\n]*(?P=separator)')
+_TABLE = re.compile(r'\A\ufeff?"?\w+"?(?P<separator>[,;\t])"?\w+"?(?:(?P=separator)"?\w+"?)*\r?\n[^\n]*(?P=separator)')
 # The time of a subtitle.
 CUE = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->", re.MULTILINE)
 # A line of several words with a hyphen at its end, inside a word.
 _DIVIDED = re.compile(r"^[^\n]*\s\S*[^\W\d_][-\u00ad\u2010][^\S\n]*\n[^\S\n]*(?=[a-z])", re.MULTILINE)
 _FILE_NAME = re.compile(
-    r"\s*\S{1,200}\.(?:txt|html?|md|csv|tsv|parquet|jsonl?|jsonl\.gz|rs[34]|dis|pdf|docx?)\s*", re.IGNORECASE
+    r"\A\s*\S{1,200}\.(?:txt|html?|md|csv|tsv|parquet|jsonl?|jsonl\.gz|rs[34]|dis|pdf|docx?)\s*\Z", re.IGNORECASE
 )
-# A text about HTML may name a tag or two, and lines may end with the hyphen of a compound.
-FEWEST_TAGS, FEWEST_DIVIDED, SHARE_DIVIDED = 5, 3, 0.1
+# What a text looks like: fewest matches of a pattern, and the advice; the first that applies is told. A text about HTML
+# may name a tag or two.
+_MARKUP = (
+    (_TAG, 5, 'looks like HTML ({count} tags); read it with --input html (Python: input="html")'),
+    (_XML, 1, "looks like XML; a tree file is recognised by its ending, .rs3 or .rs4"),
+    (_RTF, 1, "looks like RTF; save it as plain text first"),
+    (CUE, 2, "looks like subtitles; remove the times first, and join the lines"),
+    (_FILE_NAME, 1, "looks like the name of a file; read the file first"),
+    (_FRONT_MATTER, 1, 'looks like Markdown; read it with --input markdown (Python: input="markdown")'),
+    (_MARKDOWN, 3, 'looks like Markdown; read it with --input markdown (Python: input="markdown")'),
+    (_ENTITY, 3, "looks like a part of HTML, with {count} references such as &amp;; replace these by characters first"),
+    (_JSON, 1, "looks like JSON; a file is read as such if it ends in .json or .jsonl"),
+    (_TABLE, 1, "looks like a table; a file is read as such if it ends in .csv or .tsv"),
+)
+# Lines may end with the hyphen of a compound.
+FEWEST_DIVIDED, SHARE_DIVIDED = 3, 0.1
 
 
 def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
@@ -54,22 +76,11 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
         language: ISO 639-1 code of the expected language; empty if it is not known.
     """
     beginning, found = text[:MOST_CHARACTERS], []
-    tags = len(_TAG.findall(beginning))
-    if tags >= FEWEST_TAGS:
-        remedy = 'read it with --input html (Python: input="html")'
-        found.append(f"expected text, got what looks like HTML ({tags} tags); {remedy}")
-    elif beginning.lstrip("\ufeff \t\r\n").startswith(("<?xml", "<rst>")):
-        found.append("expected text, got what looks like XML; a tree file is recognised by its ending, .rs3 or .rs4")
-    elif beginning.lstrip("\ufeff").startswith("{\\rtf"):
-        found.append("expected text, got what looks like RTF; save it as plain text first")
-    elif len(CUE.findall(beginning)) > 1:
-        found.append("expected text, got what looks like subtitles; remove the times first, and join the lines")
-    elif _FILE_NAME.fullmatch(text):
-        found.append("expected text, got what looks like the name of a file; read the file first")
-    elif _JSON.match(beginning):
-        found.append("expected text, got what looks like JSON; a file is read as such if it ends in .json or .jsonl")
-    elif _TABLE.match(beginning):
-        found.append("expected text, got what looks like a table; a file is read as such if it ends in .csv or .tsv")
+    for pattern, fewest, advice in _MARKUP:
+        count = len(pattern.findall(beginning))
+        if count >= fewest:
+            found.append(f"expected text, got what {advice.format(count=count)}")
+            break
     divided = len(_DIVIDED.findall(beginning))
     if divided >= max(FEWEST_DIVIDED, SHARE_DIVIDED * beginning.count("\n")):
         message = f"expected whole words, got {divided} lines that end in a hyphen, as in text copied from a PDF"
