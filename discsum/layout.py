@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discsum.layout_lines import BODY, BYLINE, CODE, HEADING, KINDS, LABEL, LIST, Line, is_byline, lines_of
-from discsum.layout_patterns import BULLET, CHECKBOX, DATELINE, LINK, QUOTE, TIMES
+from discsum.layout_patterns import BULLET, CHECKBOX, DATELINE, HALVES, LEADING, LINK, QUOTE, TIMES
+from discsum.layout_rows import TURNS
 from discsum.writing import WORD, ends_sentence
 
 __all__ = ["BODY", "BYLINE", "CODE", "HEADING", "KINDS", "LABEL", "LIST", "Layout", "has_content"]
 
-# Lines with a speaker label from which a text counts as a conversation.
-TURNS = 3
 # Fewest words of a text with content.
 CONTENT_WORDS = 2
 
@@ -46,11 +45,19 @@ class Layout:
         return sorted(opens | turns)
 
     def markers(self) -> list[tuple[int, int]]:
-        """Return for each line with a bullet, number or `>` its first offset, and that of its text after all marks."""
+        """Return for each line with a bullet, number, time or `>` its first offset, and that of its text after it.
+
+        In a conversation also the first and last offset of each speaker label.
+        """
         found = []
         for line in self.lines:
+            if self.conversation and line.speaker:
+                found.append((line.start, line.content - 1))
+                continue
             quote = QUOTE.match(self.text, line.start, line.end)
             if not quote and not BULLET.fullmatch(self.text[line.start : line.content]):
+                if number := LEADING.match(self.text, line.start, line.end):
+                    found.append(number.span())
                 continue
             content = self.text[max(line.content, quote.end() if quote else 0) : line.end].lstrip()
             while inner := BULLET.match(content) or CHECKBOX.match(content):
@@ -63,6 +70,11 @@ class Layout:
         """Return for each line that begins with a dateline its first offset, and that of the dateline's last dash."""
         found = [DATELINE.match(self.text, line.start, line.end) for line in self.lines]
         return [(dateline.start(), dateline.end() - 1) for dateline in found if dateline]
+
+    def headings(self) -> list[tuple[int, int]]:
+        """Return the offsets of the first and last letter of each heading without a colon, dash or sentence end."""
+        headings = [line for line in self.lines if line.kind == HEADING]
+        return [(line.start, line.end - 1) for line in headings if not HALVES.search(self.text, line.start, line.end)]
 
     def kinds(self, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
         """Return the kind of each unit, a half-open range of offsets: body if some of it is in a line of prose."""

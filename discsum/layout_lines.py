@@ -13,6 +13,7 @@ from discsum.layout_patterns import (
     CODE_LINE,
     ENDS_INSIDE,
     FENCE,
+    FOOTNOTE,
     FURNITURE,
     HEADER,
     LINK,
@@ -20,11 +21,13 @@ from discsum.layout_patterns import (
     MAIL_HEADER,
     MARKDOWN_HEADING,
     NAMES,
+    QUANTITY,
     REFERENCES,
     RULE,
     SIGN,
     SPEAKER,
     TABLE,
+    TRACE,
     UNDERLINE,
 )
 from discsum.layout_rows import Row, ends_line, rows_of
@@ -121,7 +124,7 @@ def _is_code(line: str) -> bool:
 
 def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | None) -> str:
     line = row.text
-    if row.table or TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
+    if row.table or TABLE.match(line) or TRACE.match(line) or (row.indent >= 4 and _is_code(line)):
         return CODE
     if RULE.fullmatch(line) or CUE.match(line) or not WORD.search(LINK.sub("", line)):
         return LABEL
@@ -133,6 +136,8 @@ def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | 
         return LABEL
     if speaker and speaker.end() == len(line) and not BULLET.match(row.following):
         return LABEL
+    if row.blank and FOOTNOTE.match(line):
+        return LIST
     if row.subtitle:
         return BODY
     if _is_heading(row, bullet):
@@ -148,8 +153,10 @@ def _fragment(row: Row, bullet: re.Match[str] | None) -> str:
         return LABEL
     # "(a) the goods are damaged;"
     clause = bullet is not None and content[:1].islower() and (bullet[0][-1] == ")" or content.endswith((";", ",")))
+    # "- 2 large onions, peeled and cut into rings", "- Tell the others:"
+    opens = bullet is not None and (content.endswith(":") or (QUANTITY.match(content) and not ends_line(content)))
     short = len(WORD.findall(content)) < FRAGMENT_WORDS and not ends_line(content)
-    return LIST if short or (clause and words <= HEADING_WORDS) else BODY
+    return LIST if short or ((clause or opens) and words <= HEADING_WORDS) else BODY
 
 
 def _is_heading(row: Row, bullet: re.Match[str] | None) -> bool:

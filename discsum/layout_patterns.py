@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 
 from discsum.text_checks import FUNCTION_WORDS
 from discsum.writing import LINE_ENDS
@@ -31,6 +32,10 @@ CODE_LINE = re.compile(
     r"[{}]$|^(?:\$ |>>>|#!|//)|^from [\w.]+ import\b|^import [\w.{*][^ ]*(?:;|$| as | from )|^(?:async )?def \w+\(|"
     r"^return(?: [^ ]+)?;?$|^return\b.*(?:=|\w[(\[])|^function ?\w*\(|^(?:var|let|const) [\w{\[][^=]*="
 )
+# Lines of a stack trace.
+TRACE = re.compile(
+    r"Traceback \(most recent call last\):|File \"[^\"]{1,300}\", line \d+|at [^\s()]{1,300} ?\([^()]{0,300}:\d+\)"
+)
 # What a line that ends in a semicolon, or in the brackets of a call, has in code and not in prose.
 SIGN = re.compile(r"[={}\[\]<>]|\w\(|\+\+|--|->|::")
 CALL = re.compile(r"(?:\S+ ){0,2}\S*\w\(")
@@ -41,27 +46,35 @@ DATE = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{MONTH}(?:,? \d{{4}})?|{MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?"
     r"|\d{4}-\d\d-\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})"
 )
+# The number or time before what a line says: "3 See also", "10:15 Talk: bridges", "5/5 If you care".
+LEADING = re.compile(rf"(?:{TIME}|\d{{1,3}}(?:[./]\d{{1,3}}){{0,2}}(?:[ap]m)?)[ \t]+(?=[{string.ascii_uppercase}])")
 # Capital letters of Latin, Greek, Cyrillic and Armenian, for use in a character class.
 CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x557)) if letter.isupper())
 TIMES = re.compile(rf"\[?(?:{DATE}|{TIME})[],]*(?: [-–])?")
-NAME = rf"[{CAPITALS}][\w.'’-]*(?: (?:(?:of|de|van|von) )?[{CAPITALS}(][\w.'’)-]*){{0,3}}"
+NAME = rf"[{CAPITALS}][\w.'’-]*(?: (?:(?:of|de|van|von) )?[{CAPITALS}(][\w.'’)-]*){{0,4}}"
 # A nick in a log of a chat; names of HTML elements are none.
 NICK = (
     r"<(?!/?(?:a|article|b|blockquote|body|br|code|div|em|h\d|head|hr|html|i|li|ol|p|pre|section|span|strong|t[dhr]|"
     r"table|title|ul)\b)[ @+]?[^\s<>]{2,30}>"
 )
-# "Anna (10:15):", "[10:15] <anna>", "12/03/2024, 10:15 - Anna Berg:", "**Anna:**" in Markdown.
+# "Anna (10:15):", "[10:15] <anna>", "[10:15] anna:", "12/03/2024, 10:15 - Anna Berg:", "**Anna:**" in Markdown,
+# "ANNA BERG, ANCHOR:" in transcripts.
+_TIMED = rf"(?:\[?{DATE},? )?{TIME}(?: [-–])?\s+"
 SPEAKER = re.compile(
-    rf"(?:(?:\[?{DATE},? )?{TIME}(?: [-–])?\s+)?"
-    rf"(?:{NICK}|[*_]{{0,2}}{NAME}(?:\s*[(\[]{TIME}[)\]])?[*_]{{0,2}}\s*:[*_]{{0,2}})(?=\s|$)"
+    rf"(?:(?:{_TIMED})?(?:{NICK}|[*_]{{0,2}}{NAME}(?:\s*[(\[]{TIME}[)\]])?[*_]{{0,2}}\s*:[*_]{{0,2}})"
+    rf"|{_TIMED}[\w.-]{{2,30}}:|[A-Z][A-Z.'’-]+(?: [A-Z][A-Z.'’-]*){{0,3}}, [A-Z][A-Z .,'’&-]{{1,60}}:)(?=\s|$)"
 )
 # Repetitions are bounded, as in every pattern here that could look far ahead: a text may have thousands of brackets
 # that are never closed. Each character matches one alternative only: with two, every character would double the time.
 LINK = re.compile(
     r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
 )
+# The first word of an ingredient: "2 onions", "½ cup".
+QUANTITY = re.compile(r"(?:\d{1,4}(?:[./,]\d{1,3})?[ \t]*)?[¼½¾⅓⅔⅛]|\d{1,4}(?:[./,–-]\d{1,3})?[a-z]{0,2}[ \t]")
 # The end of a sentence inside a line: after a longer word, which is no abbreviation, and before a capital letter.
 ENDS_INSIDE = re.compile(rf"[^\W\d_]{{4,}}[.!?][\"'”’)]{{0,2}}[ \t]+[\"'“‘(]{{0,2}}[{CAPITALS}]")
+# What may divide a heading: "Part 1: the river", "Who came? Nobody".
+HALVES = re.compile(r"[.!?:;–—-][\"'”’)]{0,2}\s")
 # Names, addresses and titles: all words begin with capitals or digits.
 NAMES = re.compile(
     rf"(?:[{CAPITALS}(\d][\w.,'’()&:/-]*|and|of|&|for)(?:\s+(?:[{CAPITALS}(\d][\w.,'’()&:/-]*|and|of|the|&|for))*"
@@ -71,12 +84,16 @@ FURNITURE = re.compile(
     r"Sign up (?:for|to|here|now|today)|Subscribe (?:to|for|here|now|today)|Click here|Skip to|Scroll down)\b|"
     r"(?:Sign up|Subscribe|Advertisement|Related(?: (?:articles?|content|links|posts|reading|stories|topics))?)\W*$|"
     r"Related:)|\w+ has (?:joined|left) the \w+|"
-    rf"(?:Copyright\s+(?:(?:©|\([Cc]\))\s*)?|©\s*|\([Cc]\)\s*)\d{{4}}(?:[\s,–-]+{NAMES.pattern})?[.\s]*$|"
+    r"(?:Copyright\s+(?:(?:©|\([Cc]\))\s*)?|(?:©|\([Cc]\))\s*(?:Copyright\s+)?)"
+    rf"(?:\d{{4}}(?:[\s,–-]+(?:by\s+)?{NAMES.pattern})?|{NAMES.pattern}\s\d{{4}})[.\s]*"
+    r"(?:(?:All [Rr]ights [Rr]eserved|Click [Ff]or)\b.*)?$|"
     r"All [Rr]ights [Rr]eserved\W*$"
 )
 REFERENCES = re.compile(
-    r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)\W*"
+    r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)(?:\[edit\])?\W*"
 )
+# The mark of a footnote before its text.
+FOOTNOTE = re.compile(r"(?:[¹²³⁰⁴-⁹]+|\[\^\w{1,20}\]:?|[†‡]|\*\*(?=[ \t]))[ \t]*(?=\S)")
 MAIL_FIELD = r"From|To|[Cc][Cc]|Bcc|Encl?\.?|Subject|Date|Sent|Reply-To|R[Ee]|Fwd|Attachments?"
 MAIL_HEADER = re.compile(rf"(?:{MAIL_FIELD})\s*:")
 HEADER = re.compile(
@@ -84,10 +101,12 @@ HEADER = re.compile(
     r"Next meeting|Attendees|Present|Apologies|Chair|Tags|Keywords|Serves|Servings|Prep time|Cook time)\s*:\s"
 )
 _PLACE = rf"[{CAPITALS}][\w.'’/-]*(?:,? [{CAPITALS}][\w.'’/-]*){{0,4}}"
-# "HARBOURTON, March 3 (Agency) -", "Harbourton, Norland (Agency) --", "(Agency) -", "HARBOURTON —"
+# "HARBOURTON, March 3 (Agency) -", "HARBOURTON, Norl., March 3, 2024 /Agency/ --", "Harbourton, Norland (Agency) --",
+# "(Agency) -", "HARBOURTON —"
 DATELINE = re.compile(
     rf"(?:(?:{_PLACE},? )?(?:{DATE},? )?\(\w[\w ]{{1,20}}\)"
-    rf"|[A-Z][A-Z.'’/-]*[A-Z.](?:,? [A-Z][A-Z.'’/-]*){{0,3}}(?:, {_PLACE})?)(?:,? {DATE})?\s*(?:(?<=\s)-+|--+|[–—]+)"
+    rf"|[A-Z][A-Z.'’/-]*[A-Z.](?:,? [A-Z][A-Z.'’/-]*){{0,3}}(?:, {_PLACE})?)(?:,? {DATE})?"
+    r"(?: /[\w -]{2,30}/)?\s*(?:(?<=\s)-+|--+|[–—]+)"
 )
 BYLINE_LINE = re.compile(
     "|".join(

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 
-from discsum.layout_patterns import BULLET, CELL, CONNECTING, DANGLING, HYPHENATED, LINE, SOURCE, SPEAKER
+from discsum.layout_patterns import (
+    BULLET,
+    CELL,
+    CONNECTING,
+    DANGLING,
+    HYPHENATED,
+    LINE,
+    MARKDOWN_HEADING,
+    SOURCE,
+    SPEAKER,
+)
 from discsum.text_checks import CUE
 from discsum.writing import BLANK_LINE, ends_sentence
 
 # Characters of the longest line, at most, of a text in narrow columns.
 NARROW = 60
+# Share of the width that the lines of an evenly wrapped paragraph have.
+EVEN = 0.7
 # Spaces between the cells of a table, fewest cells of a row, and fewest words in lower case that make a cell prose.
 WIDE_SPACE, FEWEST_CELLS, PROSE_WORDS = "  ", 3, 5
+# Lines with a speaker label from which a text may be a conversation.
+TURNS = 3
 # Most words of a heading above notes, as "Notes and references".
 NOTES_HEADING_WORDS = 3
 # Bullets with which lines of prose do not begin, unlike dashes.
@@ -96,6 +110,13 @@ def _wraps(
     none, those before `hanging` lines do.
     """
     narrow = _narrow_prose(texts, blanks) if width <= NARROW else frozenset()
+    pairs = list(enumerate(pairwise(texts), start=1))
+    full = {place for place, (before, line) in pairs if len(before) + 1 + len(line.split()[0]) >= width}
+    if len({place - 1 for place in full if not blanks[place]}) == 1:
+        # There is always a longest line. Alone it shows no width: the lines of the paragraph must be of similar length,
+        # or the sentence must go on.
+        even = _even_lines(texts, blanks, width)
+        full = {place for place in full if place in even or _may_go_on(texts[place - 1], texts[place])}
     # By line, the first line of its paragraph.
     begins = [*accumulate((place if blank else 0 for place, blank in enumerate(blanks)), max)]
     return [False] * bool(texts) + [
@@ -103,13 +124,9 @@ def _wraps(
         or place in hanging
         or (
             place not in apart
-            and (
-                len(before) + 1 + len(line.split()[0]) >= width
-                or (place in narrow and _goes_on(before, line))
-                or _cites(texts[begins[place]], line)
-            )
+            and (place in full or (place in narrow and _goes_on(before, line)) or _cites(texts[begins[place]], line))
         )
-        for place, (before, line) in enumerate(pairwise(texts), start=1)
+        for place, (before, line) in pairs
     ]
 
 
@@ -142,7 +159,7 @@ def _hanging(texts: Sequence[str], blanks: Sequence[bool], indents: Sequence[int
 
 
 def _apart(texts: Sequence[str], blanks: Sequence[bool], hanging: Collection[int]) -> frozenset[int]:
-    """Return the lines that begin items of a list, the times of subtitles, and what follows these.
+    """Return the lines that begin items of a list or turns, headings, times of subtitles, and what follows these.
 
     A list has several items, whose bullets or numbers are of one kind. In prose, lines may happen to begin with a dash,
     an initial or a number, so a list with these begins a paragraph, or follows a line that ends or another list.
@@ -158,6 +175,9 @@ def _apart(texts: Sequence[str], blanks: Sequence[bool], hanging: Collection[int
         if marker and after - first > 1 and begins:
             found.update(range(first, after))
         first = after
+    turns = {place for place, line in enumerate(texts) if SPEAKER.match(line)}
+    found |= turns if len(turns) >= TURNS else set()
+    found |= {place for place, line in enumerate(texts) if MARKDOWN_HEADING.match(line)}
     cues = {place for place, line in enumerate(texts) if CUE.match(line)}
     return frozenset((found | cues | {place + 1 for place in cues}) - {*hanging})
 
@@ -212,14 +232,32 @@ def _narrow_prose(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int
     Lists do not end like that.
     """
     lines: set[int] = set()
-    starts = [place for place, blank in enumerate(blanks) if blank]
-    for first, after in pairwise([*starts, len(texts)]):
+    for first, after in _paragraphs(blanks):
         paragraph = texts[first:after]
         marked = any(BULLET.match(line) or SPEAKER.match(line) for line in paragraph if not _cites(paragraph[0], line))
         begins = paragraph[0][:1].isupper() or not paragraph[0][:1].isalnum()
         if begins and ends_sentence(paragraph[-1]) and not marked and not any(map(ends_line, paragraph[:-1])):
             lines.update(range(first + 1, after))
     return frozenset(lines)
+
+
+def _even_lines(texts: Sequence[str], blanks: Sequence[bool], width: int) -> frozenset[int]:
+    """Return the lines, but the first, of paragraphs of three lines or more, all but the last one nearly full."""
+    lines: set[int] = set()
+    for first, after in _paragraphs(blanks):
+        if after - first > 2 and min(map(len, texts[first : after - 1])) >= EVEN * width:
+            lines.update(range(first + 1, after))
+    return frozenset(lines)
+
+
+def _paragraphs(blanks: Sequence[bool]) -> Iterable[tuple[int, int]]:
+    """Return the first line of each paragraph and the line after it."""
+    return pairwise([*(place for place, blank in enumerate(blanks) if blank), len(blanks)])
+
+
+def _may_go_on(line: str, following: str) -> bool:
+    """Return whether the sentence of a line can go on in the following one."""
+    return not following[:1].isupper() or line.split()[-1].lower() in CONNECTING
 
 
 def _goes_on(line: str, following: str) -> bool:

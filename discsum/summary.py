@@ -21,7 +21,7 @@ from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.format_registry import FORMATS
 from discsum.layout import Layout
-from discsum.layout_patterns import LINK
+from discsum.layout_patterns import LINK, QUOTE
 from discsum.writing import ends_sentence, full_stop, single_line
 
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
@@ -117,7 +117,7 @@ class Summary:
         found, last = list[str](), None
         for _, units in groupby(self.selected, key=lambda unit: int(sentences[unit.index])):
             own = [*units]
-            line = " ".join(single_line(unit.text) for unit in own)
+            line = " ".join(_single_line(unit.text) for unit in own)
             if last is not None and self._turns[own[0].index] == last.index:
                 found[-1] += f" {line}"
             else:
@@ -231,8 +231,18 @@ class Summary:
         for last, unit in pairwise(run):
             between = self.document.text[last.end : unit.start] if unit.index == last.index + 1 else " "
             words += between + unit.text
-        words = single_line(words)
+        words = _single_line(words)
         return _tidy(words) if self.tidy and not {unit.index for unit in run} <= self._labels else words
+
+
+def _single_line(text: str) -> str:
+    """Return a text as one line; if all its further lines are quoted, without their `>`."""
+    first, *others = text.splitlines() or [""]
+    quotes = [QUOTE.match(line.lstrip()) for line in others]
+    if quotes and all(quotes):
+        others = [line.lstrip()[quote.end() :] for line, quote in zip(others, quotes, strict=True) if quote]
+        text = "\n".join([first, *others])
+    return single_line(text)
 
 
 def _finite(score: float) -> float | None:

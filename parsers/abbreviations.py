@@ -1,28 +1,50 @@
-"""Abbreviations whose full stop ends no sentence, by what follows them on the line."""
+"""Abbreviations and marks of sources that end no unit, or no sentence, by what follows them on the line."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from discsum.writing import LINE_ENDS
 
 _SPACE = rf"[^\S{LINE_ENDS}]"
-# Words after which a clause may begin a unit: "Boil it for 10 min. while you chop the onions."
+# Words after which a clause may begin an EDU: "Boil it for 10 min. while you chop the onions."
 _CLAUSE = (
     "after|although|as|because|before|but|if|since|so|that|then|though|till|unless|until|when|where|which|while|who"
 )
 # "2 tsp. baking powder": a unit of measure after a number, before a word in lower case.
 _MEASURE = re.compile(
     rf"[\d¼½¾⅓⅔⅛]{_SPACE}?-?(?:tsp|tbsp|oz|lbs?|qt|pt|gal|ft|yd|mi|cm|mm|km|kg|mg|ml|mins?|hrs?|secs?)\.{_SPACE}+"
-    rf"(?=[a-z(])(?!(?:{_CLAUSE})\b)"
+    rf"(?=[a-z(])(?P<clause>(?=(?:{_CLAUSE})\b))?"
 )
-# "Tab. 3", "Eq. (4)", "pp. 13-14"; "No. 3", but not "No. (3 did not vote.)"
+# "Tab. 3", "Eq. (4)", "pp. 13-14"; "No. 3", but not "No. (3 did not vote.)"; "[1957] 1 W.L.R. 582"; "Cllr. Patel".
 _REFERENCE = re.compile(
     r"\b(?:(?:Tabs?|Eqs?|Eqn|Figs?|Secs?|Sect|Nr|Vols?|Chs?|Chap|Arts?|Refs?|Pt|Op|Ex|pp?)"
-    rf"\.{_SPACE}*(?=§|[(\[]?[A-Z]?\d)|Nos?\.{_SPACE}*(?=\d))"
+    rf"\.{_SPACE}*(?=§|[(\[]?[A-Z]?\d)|Nos?\.{_SPACE}*(?=\d)"
+    rf"|(?:Messrs|Insp|Cllr|Supt|Ald|Mlle|Mme|Sgt|Hon|Rev|Capt)\.{_SPACE}+(?=[A-Z]))"
+    rf"|\[[12]\d{{3}}\]{_SPACE}+(?=\d|[A-Z]{{2}})"
+)
+# "It fell.[2][3]", "it fell [sic]", "v. Berg [1957]". A number after a space may be an EDU: treebanks differ.
+_SOURCE = re.compile(
+    r"(?<=\S)\[(?:\d{1,3}(?:[,–-] ?\d{1,3}){0,9}|note \d{1,3}|edit)\]"
+    rf"|(?<=\S){_SPACE}*\[(?:[12]\d{{3}}|citation needed|sic)\]"
 )
 
 
-def after_abbreviations(text: str) -> list[int]:
-    """Return the offsets of words at which no unit begins, because the word before is an abbreviation."""
-    return [match.end() for pattern in (_MEASURE, _REFERENCE) for match in pattern.finditer(text)]
+def no_unit_begins(text: str) -> Iterator[tuple[int, int]]:
+    """Yield stretches of the text, without their first and with their last offset, in which no unit begins.
+
+    They are words after an abbreviation, and marks of sources, which belong to the text before.
+    """
+    for pattern in (_MEASURE, _REFERENCE):
+        yield from ((match.end() - 1, match.end()) for match in pattern.finditer(text) if not _clause(match))
+    yield from ((match.start() - 1, match.end() - 1) for match in _SOURCE.finditer(text))
+
+
+def no_sentence_begins(text: str) -> Iterator[tuple[int, int]]:
+    """Yield stretches likewise in which no sentence begins, although an EDU may."""
+    yield from ((match.end() - 1, match.end()) for match in _MEASURE.finditer(text) if _clause(match))
+
+
+def _clause(match: re.Match[str]) -> bool:
+    return match.groupdict().get("clause") is not None

@@ -59,9 +59,9 @@ class Reading:
             edus: Its EDUs, if they are known.
             keep: Names of the vectors to keep.
         """
-        self._forced = None
+        self._known = None
         if sentences is None:
-            self._forced, words = known_borders(text, words)
+            self._known, words = known_borders(text, words)
         self.words, self._network, self._keep = words, network, keep
         # Without subwords there are no units.
         known = (sentences, edus) if len(words) else ([], [])
@@ -103,7 +103,7 @@ class Reading:
         words, config, first = self.words, self._network.config, self._read
         self._read = after = first + len(of_edus)
         if self.sentences.found:
-            begins = starts_from(of_sentences, words, config.sentence_threshold, self._forced, first)
+            begins = starts_from(of_sentences, words, config.sentence_threshold, self._known, first)
             offsets = _offsets(words, begins)
             before = len(self.sentences.spans)
             self.sentences.advance(after, offsets.tolist())

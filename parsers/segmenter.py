@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from discsum.constants import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
 from discsum.layout import Layout
-from discsum.parsers.abbreviations import after_abbreviations
+from discsum.parsers.abbreviations import no_sentence_begins, no_unit_begins
 from discsum.parsers.budgets import budget_of, concatenate
 from discsum.parsers.subwords import CASES, GAPS, Subwords, first_subwords
 from discsum.writing import LINE_ENDS
@@ -98,43 +98,65 @@ def boundary_probabilities(logits: Tensor) -> Tensor:
     return torch.stack([tags[:, EDU_START] + tags[:, SENTENCE_START], tags[:, SENTENCE_START]])
 
 
+@dataclass(frozen=True)
+class Borders:
+    """What is known of the beginnings of units, whatever the tagger finds.
+
+    Attributes:
+        forced: Indices of subwords that begin units.
+        closed: Indices of subwords that begin none.
+    """
+
+    forced: NDArray[np.int64]
+    closed: NDArray[np.int64]
+
+
 def starts_from(
     probabilities: NDArray[np.float32],
     subwords: Subwords,
     threshold: float,
-    forced: NDArray[np.int64] | None = None,
+    known: Borders | None = None,
     first: int = 0,
 ) -> NDArray[np.int64]:
     """Return the indices of subwords that begin units.
 
-    These are the subwords that may begin a unit and have a probability above `threshold`, the text's first subword, and
-    the `forced` ones. `probabilities` are those of subwords from `first` on; only these subwords are returned.
+    These are the subwords that may begin a unit and have a probability above `threshold`, without the `known.closed`
+    ones; the text's first subword; and the `known.forced` ones. `probabilities` are those of subwords from `first` on;
+    only these subwords are returned.
     """
     after = first + len(probabilities)
     begins = (probabilities > threshold) & subwords.opens[first:after]
+    if known is not None:
+        for indices, value in ((known.closed, False), (known.forced, True)):
+            begins[indices[(indices >= first) & (indices < after)] - first] = value
     if len(begins) and not first:
         begins[0] = True
-    if forced is not None:
-        begins[forced[(forced >= first) & (forced < after)] - first] = True
     return first + np.flatnonzero(begins)
 
 
-def known_borders(text: str, subwords: Subwords) -> tuple[NDArray[np.int64], Subwords]:
-    """Return what the writing of a text says of the beginnings of its units, whatever the tagger finds.
+def known_borders(text: str, subwords: Subwords) -> tuple[Borders, Subwords]:
+    """Return what the writing of a text says of the beginnings of its units.
 
     Returns:
-        The indices of subwords that begin sentences by the text's layout, as items of a list do; and the subwords, of
-        which those in and after a bullet or number, inside a dateline, and after abbreviations may not begin a unit.
+        The borders of sentences by the text's layout, which items of a list have, and headings do not have inside; and
+        the subwords, of which those in and after a bullet or number, inside a dateline, after abbreviations and in
+        marks of sources may not begin a unit.
     """
     layout = Layout(text)
     # What follows the last subword, such as a line with nothing but a byte order mark, stays with the unit before.
     last = int(subwords.ends[-1]) if len(subwords) else 0
     forced = first_subwords(subwords, [Span(offset, offset + 1) for offset in layout.openings() if offset < last])
-    opens = subwords.opens.copy()
-    abbreviated = ((offset - 1, offset) for offset in after_abbreviations(text))
-    for after, to in (*layout.markers(), *layout.datelines(), *abbreviated):
-        opens[slice(*np.searchsorted(subwords.starts, (after, to), side="right"))] = False
-    return forced, replace(subwords, opens=opens)
+    opens = subwords.opens & ~_inside(subwords, [*layout.markers(), *layout.datelines(), *no_unit_begins(text)])
+    closed = np.flatnonzero(_inside(subwords, [*layout.headings(), *no_sentence_begins(text)]))
+    return Borders(forced, closed), replace(subwords, opens=opens)
+
+
+def _inside(subwords: Subwords, stretches: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Return which subwords begin in stretches of text, each without its first and with its last offset."""
+    found = np.zeros(len(subwords), dtype=bool)
+    for bounds in np.searchsorted(subwords.starts, np.array(stretches, dtype=np.int64).reshape(-1, 2), side="right"):
+        found[slice(*bounds)] = True
+    return found
 
 
 def predicted_starts(
@@ -142,15 +164,16 @@ def predicted_starts(
     of_sentences: NDArray[np.float32],
     subwords: Subwords,
     thresholds: tuple[float, float],
-    forced: NDArray[np.int64] | None = None,
+    known: Borders | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the indices of a text's subwords that begin EDUs, and that begin sentences; sentences begin EDUs too.
 
-    `thresholds` are those of EDUs and of sentences; `forced` is what `known_borders` returns, None for gold documents,
+    `thresholds` are those of EDUs and of sentences; `known` is what `known_borders` returns, None for gold documents,
     whose layout is varied in training.
     """
-    sentences = starts_from(of_sentences, subwords, thresholds[1], forced)
-    return starts_from(of_edus, subwords, thresholds[0], sentences), sentences
+    sentences = starts_from(of_sentences, subwords, thresholds[1], known)
+    none = np.zeros(0, dtype=np.int64)
+    return starts_from(of_edus, subwords, thresholds[0], Borders(sentences, none)), sentences
 
 
 class SpanCutter:

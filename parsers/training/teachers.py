@@ -161,8 +161,8 @@ def _tree_predictions(
 def _units(network: ParserNetwork, tags: NDArray[np.float32], words: Subwords, text: str) -> Predictions:
     """Return where EDUs and sentences of a text begin, from tag probabilities `(subwords, 3)`."""
     of_edus = tags[:, EDU_START] + tags[:, SENTENCE_START]
-    forced, words = known_borders(text, words)
-    edus, sentences = predicted_starts(of_edus, tags[:, SENTENCE_START], words, network.thresholds, forced)
+    known, words = known_borders(text, words)
+    edus, sentences = predicted_starts(of_edus, tags[:, SENTENCE_START], words, network.thresholds, known)
     return {"edu_starts": edus, "sentence_starts": sentences}
 
 

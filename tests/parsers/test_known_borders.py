@@ -10,8 +10,14 @@ from discsum.parsers.subwords import split_subwords
 
 def borders(text):
     """Return the offsets at which sentences must begin, and those at which units may begin."""
-    forced, words = known_borders(text, split_subwords(text, tiny.make_tokenizer()))
-    return words.starts[forced].tolist(), set(words.starts[words.opens].tolist())
+    known, words = known_borders(text, split_subwords(text, tiny.make_tokenizer()))
+    return words.starts[known.forced].tolist(), set(words.starts[words.opens].tolist())
+
+
+def closed(text):
+    """Return the offsets at which no sentence may begin, although an EDU may."""
+    known, words = known_borders(text, split_subwords(text, tiny.make_tokenizer()))
+    return set(words.starts[known.closed].tolist())
 
 
 @pytest.mark.parametrize("marker", ["1.", "2.1", "(a)", "[1]", "-", "*"])
@@ -48,6 +54,9 @@ def test_a_marker_alone_and_a_field_bar_nothing():
         ("it is 20 kg.\n\n(the other is light)", "(", True),
         ("he said No. (they had not)", "(", True),
         ("he said No. 3 mills", "3", False),
+        ("in Mill v. Baker [1957] 1 WLR 582", "1 WLR", False),
+        ("it fell [1957] The mill", "The", True),
+        ("he met Cllr. Mill", "Mill", False),
         ("he said No.\n\n3 mills", "3", True),
     ],
 )
@@ -77,6 +86,32 @@ def test_no_unit_begins_inside_a_dateline(dateline):
 @pytest.mark.parametrize("text", ["The mill (it was old) - stopped", "A-1 - stopped", "Y- — oh well", "OLD-22 ran"])
 def test_what_is_no_dateline_bars_nothing(text):
     assert not Layout(text).datelines()
+
+
+def test_a_clause_after_a_measure_begins_no_sentence():
+    text = "boil it for 10 min. while the mill stopped"
+    assert closed(text) == {text.index("while")}
+
+
+def test_no_sentence_begins_inside_a_heading():
+    text = "The old mill and its baker\n\nIt fell. It stood again."
+    assert {text.index(word) for word in ("old", "mill", "baker")} <= closed(text)
+    assert text.index("It s") not in closed(text)
+
+
+@pytest.mark.parametrize("mark", ["[2][3]", "[5,6]", " [sic]", "[12-14]", " [citation needed]", " [1957]"])
+def test_the_mark_of_a_source_belongs_to_the_text_before(mark):
+    text = f"the mill stopped.{mark} the baker left"
+    allowed = borders(text)[1]
+    assert not allowed & {*range(text.index("["), text.index("]") + 1)} and text.index("the baker") in allowed
+
+
+@pytest.mark.parametrize(
+    ("number", "rest"), [("10:15", "Talk:"), ("3", "See also"), ("9.30am", "The mill"), ("5/5", "If")]
+)
+def test_no_unit_begins_after_the_number_or_time_of_a_line(number, rest):
+    text = f"It fell.\n{number} {rest} the mill stopped"
+    assert text.index(rest) not in borders(text)[1]
 
 
 @pytest.mark.parametrize("markers", ["- 1.", "1) [1]", "- (a)", "- [ ]", "* [x]", "- - -"])

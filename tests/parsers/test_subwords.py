@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from discsum.document import Span
 from discsum.parsers import budgets
 from discsum.parsers import subwords as module
-from discsum.parsers.segmenter import BoundaryTagger, boundary_probabilities, spans_from, starts_from
+from discsum.parsers.segmenter import Borders, BoundaryTagger, boundary_probabilities, spans_from, starts_from
 from discsum.parsers.subwords import CASES, GAPS, first_subwords, split_subwords, split_texts
 from discsum.writing import BLANK_LINE, LINE_BREAK, is_inside_word
 
@@ -182,7 +182,7 @@ def test_starts(tokenizer):
     assert words.opens.tolist() == [True, False, True, True, False]
     chances = np.array([0.1, 0.9, 0.9, 0.2, 0.9], dtype=np.float32)
     assert starts_from(chances, words, 0.5).tolist() == [0, 2]
-    assert starts_from(chances, words, 0.5, np.array([3])).tolist() == [0, 2, 3]
+    assert starts_from(chances, words, 0.5, Borders(np.array([3]), np.array([2]))).tolist() == [0, 3]
     assert starts_from(chances[:0], split_subwords("", tokenizer), 0.5).tolist() == []
 
 
