@@ -28,6 +28,10 @@ _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
 # The letter or number of an item in a list: "(a) ", "ii) ".
 _MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
 _FIRST_WORD = re.compile(r"[^\W_][\w'’]*")
+# Before a clause that is reported: "that the economy is weak", but not "that is weak".
+_THAT = re.compile(
+    r"\Athat\s+(?!(?:is|was|has|had|does|did|will|would|can|could|may|might|must|shall|should|never|also)\b)(?=\w)"
+)
 # What follows a variable.
 _OPERATOR = re.compile(r"\s*[=<>≤≥+*/^]")
 _LOOSE_END = " \t,;:–—-，、；：،؛"
@@ -192,6 +196,14 @@ class Summary:
         """The units that are labels of turns: speakers and times."""
         return frozenset(self._turns)
 
+    @cached_property
+    def _reported(self) -> frozenset[int]:
+        """The EDUs that begin what an attribution before them reports."""
+        nodes = self.document.tree.nodes if self.document.tree is not None else ()
+        return frozenset(
+            node.split + 1 for node in nodes if node.nuclearity == "SN" and node.relation.startswith("attribution")
+        )
+
     def _runs(self) -> list[list[Selected]]:
         """Return the longest runs of selected EDUs that follow each other.
 
@@ -225,13 +237,16 @@ class Summary:
     def _words(self, run: Sequence[Selected]) -> str:
         """Return the text of a run, without line breaks: EDUs that follow each other keep the text between them.
 
-        With `tidy`, it is a sentence, unless it is only a label.
+        With `tidy`, it is a sentence, unless it is only a label. A clause that is reported begins without "that" if the
+        attribution was not selected.
         """
         words = run[0].text
         for last, unit in pairwise(run):
             between = self.document.text[last.end : unit.start] if unit.index == last.index + 1 else " "
             words += between + unit.text
         words = _single_line(words)
+        if self.tidy and run[0].index in self._reported:
+            words = _THAT.sub("", words)
         return _tidy(words) if self.tidy and not {unit.index for unit in run} <= self._labels else words
 
 

@@ -1,4 +1,4 @@
-"""Abbreviations and marks of sources that end no unit, or no sentence, by what follows them on the line."""
+"""Abbreviations, marks of sources and telephone numbers, in or after which no unit or sentence begins."""
 
 from __future__ import annotations
 
@@ -29,16 +29,19 @@ _SOURCE = re.compile(
     r"(?<=\S)\[(?:\d{1,3}(?:[,–-] ?\d{1,3}){0,9}|note \d{1,3}|edit)\]"
     rf"|(?<=\S){_SPACE}*\[(?:[12]\d{{3}}|citation needed|sic)\]"
 )
+# "+1 (415) 555-0132"
+_PHONE = re.compile(r"(?:\+?\d{1,3} ?)?\(\d{2,5}\)[ -]?\d[\d -]{3,12}\d")
 
 
 def no_unit_begins(text: str) -> Iterator[tuple[int, int]]:
     """Yield stretches of the text, without their first and with their last offset, in which no unit begins.
 
-    They are words after an abbreviation, and marks of sources, which belong to the text before.
+    They are words after an abbreviation, marks of sources, which belong to the text before, and telephone numbers.
     """
     for pattern in (_MEASURE, _REFERENCE):
         yield from ((match.end() - 1, match.end()) for match in pattern.finditer(text) if not _clause(match))
     yield from ((match.start() - 1, match.end() - 1) for match in _SOURCE.finditer(text))
+    yield from ((match.start(), match.end() - 1) for match in _PHONE.finditer(text))
 
 
 def no_sentence_begins(text: str) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from small_trees import document_of
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.summary import Summary
-from discsum.tree import RSTTree
+from discsum.tree import Node, RSTTree
 
 TEXT = 'When the bell rang,\nthe cook left: "Enough,"\nshe said - and slept. Soup boiled\nover.'
 EDUS = ["When the bell rang,", "the cook left:", '"Enough,"', "she said -", "and slept.", "Soup boiled\nover."]
@@ -87,6 +87,20 @@ def test_tidy_closes_a_headline_that_is_taken_with_what_follows():
     ):
         assert Summary.from_indices(document, "edu", "test", [0] * 4, indices).text == plain
         assert Summary.from_indices(document, "edu", "test", [0] * 4, indices, tidy=True).text == tidy
+
+
+@pytest.mark.parametrize(
+    ("clause", "relation", "tidy"),
+    [
+        ("that the mill closed.", "attribution-positive", "The mill closed."),
+        ("that is old.", "attribution-positive", "That is old."),
+        ("that the mill closed.", "elaboration-attribute", "That the mill closed."),
+    ],
+)
+def test_tidy_leaves_out_that_without_its_attribution(clause, relation, tidy):
+    document = document_of([["He said", clause]], RSTTree.from_unordered(2, [Node(0, 1, 0, "SN", relation)]))
+    for indices, text in (([1], tidy), ([0, 1], f"He said {clause}")):
+        assert Summary.from_indices(document, "edu", "test", [0, 0], indices, tidy=True).text == text
 
 
 def test_sentences_are_joined_by_a_space_and_lines_hold_one_each(document):

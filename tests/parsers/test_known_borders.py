@@ -57,6 +57,10 @@ def test_a_marker_alone_and_a_field_bar_nothing():
         ("in Mill v. Baker [1957] 1 WLR 582", "1 WLR", False),
         ("it fell [1957] The mill", "The", True),
         ("he met Cllr. Mill", "Mill", False),
+        ("call +1 (415) 555-0132 or", "(", False),
+        ("call +1 (415) 555-0132 or", "555", False),
+        ("call (415) 555-0132 or", "(", True),
+        ("call (415) 555-0132 or", "or", True),
         ("he said No.\n\n3 mills", "3", True),
     ],
 )
