@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
+from discsum.cli.progress import say
 from discsum.errors import InputError, OutputError
 from discsum.files import locked, sha256_of_text
 
@@ -50,6 +51,11 @@ class JsonLines:
                 finished = not self.partial.exists() and self.path.is_file()
                 # Checks all lines before it copies any, so that an error leaves no partial file behind.
                 self._read(self.path if finished else self.partial)
+            elif left := self._lines_left():
+                say(
+                    f"discsum: {self.path}: an interrupted run left {left} results in {self.partial.name}, which are "
+                    "made again; --resume would keep them"
+                )
             self._lock = stack.pop_all()
         return self
 
@@ -100,6 +106,13 @@ class JsonLines:
         self._stream = self.partial.open("r+b", buffering=0)
         self._stream.seek(end)
         self._stream.truncate()
+
+    def _lines_left(self) -> int:
+        """Return the number of lines that an interrupted run wrote."""
+        if not self.partial.is_file():
+            return 0
+        with self.partial.open("rb") as lines:
+            return sum(line.endswith(b"\n") for line in lines)
 
     def has(self, id: str, text: str, source: str) -> bool:
         """Return whether a line of a document was kept, and take it: of documents with the same id each has its own.

@@ -13,7 +13,10 @@ from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive, S
 from discsum.recipes.sources import Source, Sources
 
 COLOURS = ["red", "green"]
-SOURCES = "a non-empty list of groups of fields (path, first, last, weight, text_column, summary_column)"
+SOURCES = (
+    "a non-empty list of groups of fields (path, first, last, weight, text_column, summary_column), "
+    "such as [{path: ...}]"
+)
 
 
 @dataclass(frozen=True)

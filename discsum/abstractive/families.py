@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.constants import HUB
+from discsum.constants import HUB, SUMMARIZER_KIND
 from discsum.errors import InputError, WeightsError
 from discsum.hub import hub_files
 from discsum.json_objects import read_object
@@ -49,7 +49,11 @@ def family_of(name_or_path: str) -> str:
         path = hub_files(name_or_path, CONFIG)[0]
     if path is None or not path.is_file():
         return DEFAULT
-    found = read_object(path, WeightsError).get(FIELD, DEFAULT)
+    config = read_object(path, WeightsError)
+    if "kind" in config and "model_type" not in config:
+        advice = "; use discsum extract --model" if config["kind"] == SUMMARIZER_KIND else ""
+        raise WeightsError(f"{path}: expected a sequence-to-sequence model, got a {config['kind']}{advice}")
+    found = config.get(FIELD, DEFAULT)
     if found not in FAMILIES:
         raise WeightsError(f"{path}: {FIELD}: expected one of {', '.join(FAMILIES)}, got {found!r}")
     return str(found)

@@ -59,7 +59,8 @@ def described(hint: Any) -> str:
         entry_limits, _, entry = unwrapped(inner[0])
         entries = _PLURAL.get(entry, "values")
         if is_dataclass(entry):
-            entries = f"groups of fields ({', '.join(init_fields(entry))})"
+            names = [*init_fields(entry)]
+            entries = f"groups of fields ({', '.join(names)}), such as [{{{names[0]}: ...}}]"
         elif get_origin(entry) is tuple:
             entries = f"lists, each {described(entry)}"
         if origin is tuple and Ellipsis not in inner:

@@ -170,6 +170,13 @@ def test_settings_of_a_model_that_are_none(
     assert message in result.err
 
 
+def test_an_extractive_model_is_for_extract(discsum, parser_folder, article, tmp_path):
+    (tmp_path / "config.json").write_text('{"kind": "discsum-extractive", "format": 1}')
+    result = discsum("abstract", article, "--model", tmp_path, "--parser", parser_folder)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "expected a sequence-to-sequence model, got a discsum-extractive; use discsum extract --model" in result.err
+
+
 def test_a_folder_without_a_tokenizer(discsum, bart_folder, parser_folder, article, tmp_path):
     folder = shutil.copytree(bart_folder, tmp_path / "bart")
     for path in folder.glob("*token*"):

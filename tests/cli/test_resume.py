@@ -314,3 +314,12 @@ def test_changed_texts_are_refused_in_lines_and_done_again_in_a_folder(discsum, 
     assert "1 skipped" in discsum(*arguments, "--resume").err
     os.utime(text, (time.time() + 60,) * 2)
     assert "skipped" not in discsum(*arguments, "--resume").err
+
+
+def test_results_of_an_interrupted_run_that_are_made_again_are_told(discsum, parser_folder, texts, tmp_path):
+    out = tmp_path / "out.jsonl"
+    (tmp_path / ".out.jsonl.partial").write_text('{"id": "0"}\n{"id": "1"}\n{"id": "2", "te')
+    result = discsum("parse", texts, "--parser", parser_folder, "--jsonl", "-o", out)
+    assert result.code == 0 and out.read_bytes().count(b"\n") == 9
+    told = "an interrupted run left 2 results in .out.jsonl.partial, which are made again; --resume would keep them"
+    assert told in result.err
