@@ -14,7 +14,7 @@ from discsum.cli.documents import FAILED, SOME_FAILED
 from discsum.cli.output_paths import check_outside, check_writable
 from discsum.cli.progress import counting, say
 from discsum.data.engines import engine_of
-from discsum.data.manifest import MANIFEST
+from discsum.data.manifest import MANIFEST, failures_told
 from discsum.data.parts import Part
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.data.storage import Location, location
@@ -107,5 +107,5 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
         manifest = (finish if given["finish"] else make_all)(job, run)
     say(f"{folder}: {number_of(manifest.documents, 'document')} in {number_of(len(manifest.shards), 'file')}")
     if manifest.failed:
-        say(f"discsum: {manifest.failed} failed, see {folder / 'failures.jsonl'}")
+        say(f"discsum: {failures_told(folder, manifest.failed, 'failed')}")
         raise typer.Exit(SOME_FAILED if manifest.documents else FAILED)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.batches import map_ahead
+from discsum.data.failures import Failure
 from discsum.data.remote import RemotePath
 from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
@@ -200,6 +201,18 @@ def fault_of(shard: Location, expected: str) -> str:
     """Return what is wrong with a shard, given its expected checksum; empty if it is intact."""
     found = f"got {sha256(shard)}" if shard.is_file() else "found no such file"
     return "" if found == f"got {expected}" else f"{shard}: expected a shard with sha256 {expected}, {found}"
+
+
+def failures_told(folder: Location, failed: int, noun: str) -> str:
+    """Return what is said of the documents of a finished folder that failed: number, list, and the first reason."""
+    path = folder / FAILURES
+    try:
+        with path.open("rb") as lines:
+            first = f"; the first: {Failure(**json.loads(lines.readline()))}"
+    except (OSError, ValueError, TypeError):
+        # The list is damaged, but not the documents.
+        first = ""
+    return f"{failed} {noun}, see {path}{first}"
 
 
 def digest_of(recipe: dict[str, Any]) -> str:

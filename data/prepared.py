@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from discsum.constants import HUB
 from discsum.data.made_folder import is_dataset_folder
-from discsum.data.manifest import Manifest
+from discsum.data.manifest import Manifest, failures_told
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
@@ -139,5 +139,5 @@ def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path,
     except DamagedError:
         manifest = make_all(job, replace(options, verify=True))
     if manifest.failed:
-        report(f"{source}: {manifest.failed} rows left out, see {folder / 'failures.jsonl'}")
+        report(f"{source}: {failures_told(folder, manifest.failed, 'rows left out')}")
     return folder
