@@ -23,7 +23,7 @@ from discsum.data.rows import MEMORY as ROWS_MEMORY
 from discsum.data.rows import open_rows
 from discsum.data.storage import Location
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
 from discsum.files import sha256_of_text
 from discsum.persistence import fingerprint
 from discsum.recipes.sources import Source
@@ -100,7 +100,11 @@ class PairData:
         Raises:
             WeightsError: The recipe's model does not exist.
         """
-        tokenizer = load_tokenizer(recipe.model) if recipe.model is not None else None
+        try:
+            tokenizer = load_tokenizer(recipe.model) if recipe.model is not None else None
+        except WeightsError as error:
+            advice = "the run starts from this model: train it first, or name another one with model=..."
+            raise WeightsError(f"model: {error}; {advice}") from error
         tree = family_class(recipe.family).needs_tree(recipe)
         return cls(recipe.parser, tree, tokenizer, recipe.source_tokens, recipe.target_tokens)
 
