@@ -37,6 +37,8 @@ class JsonLines:
         self.written: dict[str, list[str]] = {}
         self._lock = ExitStack()
         self._stream: IO[bytes] | None = None
+        # The file with the lines to keep, and the offset after them.
+        self._kept: tuple[Path, int] | None = None
 
     def __enter__(self) -> JsonLines:
         """Take the lock, and read the lines to keep.
@@ -49,7 +51,7 @@ class JsonLines:
             stack.enter_context(locked(self.path.with_name(f".{self.path.name}.lock"), self.path))
             if self.resume:
                 finished = not self.partial.exists() and self.path.is_file()
-                # Checks all lines before it copies any, so that an error leaves no partial file behind.
+                # A finished file is copied when the first line is written, so that an error leaves no partial file.
                 self._read(self.path if finished else self.partial)
             elif left := self._lines_left():
                 say(
@@ -62,6 +64,9 @@ class JsonLines:
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         """Rename the file into place, if there is one and no error."""
         with self._lock:
+            if self._stream is None and kind is None and self._kept is not None and self._kept[0] == self.partial:
+                # Nothing was left to do.
+                self._stream = self._open()
             if self._stream is not None:
                 os.fsync(self._stream.fileno())
                 self._stream.close()
@@ -76,7 +81,7 @@ class JsonLines:
         """
         if self._stream is None:
             try:
-                self._stream = self.partial.open("wb", buffering=0)
+                self._stream = self._open()
             except OSError as error:
                 raise OutputError(f"{self.path}: {error.strerror}") from error
         end = self._stream.tell()
@@ -90,7 +95,7 @@ class JsonLines:
             raise OutputError(f"{self.path}: {error.strerror}") from error
 
     def _read(self, source: Path) -> None:
-        """Count the ids of a file's complete lines, and continue the partial file after the last of them."""
+        """Note the ids of a file's complete lines; the next line is to follow the last of them."""
         if not source.exists():
             return
         end = 0
@@ -99,13 +104,9 @@ class JsonLines:
                 if not line.endswith(b"\n"):
                     break
                 end += len(line)
-                id, digest = self._id(line, f"{source}:{number}")
+                id, digest = self._line(line, f"{source}:{number}")
                 self.written.setdefault(id, []).append(digest)
-        if source != self.partial:
-            shutil.copyfile(source, self.partial)
-        self._stream = self.partial.open("r+b", buffering=0)
-        self._stream.seek(end)
-        self._stream.truncate()
+        self._kept = source, end
 
     def _lines_left(self) -> int:
         """Return the number of lines that an interrupted run wrote."""
@@ -123,15 +124,29 @@ class JsonLines:
         digests = self.written.get(id)
         if not digests:
             return False
-        found = digests.pop(0)
-        if found and found != text_digest(text):
+        digest = text_digest(text)
+        known = next((found for found in (digest, "") if found in digests), None)
+        if known is None:
             raise InputError(
                 f"{source}: expected the text from which an earlier run made the line of {id} in {self.path}, got "
-                f"another one; {_ANEW}"
+                f"another one: it has changed, or several documents have this id; {_ANEW}"
             )
+        digests.remove(known)
         return True
 
-    def _id(self, line: bytes, source: str) -> tuple[str, str]:
+    def _open(self) -> IO[bytes]:
+        """Return the partial file, open after the lines to keep; a finished file is copied to it first."""
+        if self._kept is None:
+            return self.partial.open("wb", buffering=0)
+        source, end = self._kept
+        if source != self.partial:
+            shutil.copyfile(source, self.partial)
+        stream = self.partial.open("r+b", buffering=0)
+        stream.seek(end)
+        stream.truncate()
+        return stream
+
+    def _line(self, line: bytes, source: str) -> tuple[str, str]:
         """Return id and text digest of a line, after checking that a run with the same options wrote it."""
         try:
             data = json.loads(line)

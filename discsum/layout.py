@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discsum.layout_lines import BODY, BYLINE, CODE, HEADING, KINDS, LABEL, LIST, Line, is_byline, lines_of
-from discsum.layout_patterns import BULLET, CHECKBOX, DATELINE, HALVES, LEADING, LINK, QUOTE, TIMES
+from discsum.layout_patterns import BULLET, CHECKBOX, DATED, DATELINE, HALVES, LEADING, LINK, QUOTE, TIMES
 from discsum.layout_rows import TURNS
 from discsum.writing import WORD, ends_sentence
 
@@ -68,8 +68,9 @@ class Layout:
 
     def datelines(self) -> list[tuple[int, int]]:
         """Return for each line that begins with a dateline its first offset, and that of the dateline's last dash."""
-        found = [DATELINE.match(self.text, line.start, line.end) for line in self.lines]
-        return [(dateline.start(), dateline.end() - 1) for dateline in found if dateline]
+        matches = ((line, DATELINE.match(self.text, line.start, line.end)) for line in self.lines)
+        found = [match for line, match in matches if match and DATED.match(self.text, match.end(), line.end)]
+        return [(match.start(), match.end() - 1) for match in found]
 
     def headings(self) -> list[tuple[int, int]]:
         """Return the offsets of the first and last letter of each heading without a colon, dash or sentence end."""

@@ -153,10 +153,18 @@ def _fragment(row: Row, bullet: re.Match[str] | None) -> str:
         return LABEL
     # "(a) the goods are damaged;"
     clause = bullet is not None and content[:1].islower() and (bullet[0][-1] == ")" or content.endswith((";", ",")))
-    # "- 2 large onions, peeled and cut into rings", "- Tell the others:"
-    opens = bullet is not None and (content.endswith(":") or (QUANTITY.match(content) and not ends_line(content)))
+    # "- 2 large onions, peeled and cut into rings"
+    ingredient = bullet is not None and _is_ingredient(row, content)
     short = len(WORD.findall(content)) < FRAGMENT_WORDS and not ends_line(content)
-    return LIST if short or ((clause or opens) and words <= HEADING_WORDS) else BODY
+    return LIST if short or ((clause or ingredient) and words <= HEADING_WORDS) else BODY
+
+
+def _is_ingredient(row: Row, content: str) -> bool:
+    """Return whether the content of an item begins with a quantity, like that of an item beside it."""
+    if not QUANTITY.match(content) or ends_line(content):
+        return False
+    beside = ((line, BULLET.match(line)) for line in (row.before, row.following))
+    return any(QUANTITY.match(line[bullet.end() :].strip()) for line, bullet in beside if bullet)
 
 
 def _is_heading(row: Row, bullet: re.Match[str] | None) -> bool:

@@ -34,7 +34,8 @@ CODE_LINE = re.compile(
 )
 # Lines of a stack trace.
 TRACE = re.compile(
-    r"Traceback \(most recent call last\):|File \"[^\"]{1,300}\", line \d+|at [^\s()]{1,300} ?\([^()]{0,300}:\d+\)"
+    r"Traceback \(most recent call last\):|File \"[^\"]{1,300}\", line \d+"
+    r"|at [^\n()]{1,300} ?\([^()\s]{0,300}[./][^()\s]{0,300}:\d+\)$"
 )
 # What a line that ends in a semicolon, or in the brackets of a call, has in code and not in prose.
 SIGN = re.compile(r"[={}\[\]<>]|\w\(|\+\+|--|->|::")
@@ -69,10 +70,10 @@ SPEAKER = re.compile(
 LINK = re.compile(
     r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
 )
-# The first word of an ingredient: "2 onions", "½ cup".
-QUANTITY = re.compile(r"(?:\d{1,4}(?:[./,]\d{1,3})?[ \t]*)?[¼½¾⅓⅔⅛]|\d{1,4}(?:[./,–-]\d{1,3})?[a-z]{0,2}[ \t]")
+# The first word of an ingredient: "2 onions", "½ cup", "250g flour".
+QUANTITY = re.compile(r"(?:\d{1,3}[ \t]*)?[¼½¾⅓⅔⅛]|\d{1,3}(?:[./,–-]\d{1,3})?[a-z]{0,2}[ \t]")
 # The end of a sentence inside a line: after a longer word, which is no abbreviation, and before a capital letter.
-ENDS_INSIDE = re.compile(rf"[^\W\d_]{{4,}}[.!?][\"'”’)]{{0,2}}[ \t]+[\"'“‘(]{{0,2}}[{CAPITALS}]")
+ENDS_INSIDE = re.compile(rf"(?<=[^\W\d_]{{4}})[.!?][\"'”’)]{{0,2}}[ \t]+[\"'“‘(]{{0,2}}[{CAPITALS}]")
 # What may divide a heading: "Part 1: the river", "Who came? Nobody".
 HALVES = re.compile(r"[.!?:;–—-][\"'”’)]{0,2}\s")
 # Names, addresses and titles: all words begin with capitals or digits.
@@ -93,21 +94,25 @@ REFERENCES = re.compile(
     r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)(?:\[edit\])?\W*"
 )
 # The mark of a footnote before its text.
-FOOTNOTE = re.compile(r"(?:[¹²³⁰⁴-⁹]+|\[\^\w{1,20}\]:?|[†‡]|\*\*(?=[ \t]))[ \t]*(?=\S)")
+FOOTNOTE = re.compile(r"[¹²³⁰⁴-⁹]+(?:[ \t]|(?=[A-Z][a-z]))|(?:\[\^\w{1,20}\]:?|[†‡]|\*\*(?=[ \t]))[ \t]*(?=\S)")
 MAIL_FIELD = r"From|To|[Cc][Cc]|Bcc|Encl?\.?|Subject|Date|Sent|Reply-To|R[Ee]|Fwd|Attachments?"
 MAIL_HEADER = re.compile(rf"(?:{MAIL_FIELD})\s*:")
 HEADER = re.compile(
     rf"(?:{MAIL_FIELD}|Location|Venue|Time|Where|When|"
     r"Next meeting|Attendees|Present|Apologies|Chair|Tags|Keywords|Serves|Servings|Prep time|Cook time)\s*:\s"
 )
-_PLACE = rf"[{CAPITALS}][\w.'’/-]*(?:,? [{CAPITALS}][\w.'’/-]*){{0,4}}"
+_PROPER = rf"[{CAPITALS}][\w.'’/-]*"
+_PLACE = rf"{_PROPER}(?:,? {_PROPER}){{0,4}}"
+_IN_CAPITALS = rf"[A-Z][A-Z.'’/-]*[A-Z.](?:,? [A-Z][A-Z.'’/-]*){{0,3}}(?:, {_PLACE})?"
+_AGENCY = r"(?:\([A-Za-z][A-Za-z .]{1,20}\)|/[\w -]{2,30}/)"
 # "HARBOURTON, March 3 (Agency) -", "HARBOURTON, Norl., March 3, 2024 /Agency/ --", "Harbourton, Norland (Agency) --",
 # "(Agency) -", "HARBOURTON —"
 DATELINE = re.compile(
-    rf"(?:(?:{_PLACE},? )?(?:{DATE},? )?\(\w[\w ]{{1,20}}\)"
-    rf"|[A-Z][A-Z.'’/-]*[A-Z.](?:,? [A-Z][A-Z.'’/-]*){{0,3}}(?:, {_PLACE})?)(?:,? {DATE})?"
-    r"(?: /[\w -]{2,30}/)?\s*(?:(?<=\s)-+|--+|[–—]+)"
+    rf"(?:(?:(?:{_IN_CAPITALS}|{_PROPER}(?: {_PROPER}){{0,3}}, {_PLACE}),? )?(?:{DATE},? )?{_AGENCY}(?:,? {DATE})?"
+    rf"|{_IN_CAPITALS}(?:,? {DATE})?)\s*(?:(?<=\s)-+|--+|[–—]+)"
 )
+# The text after a dateline, which is not set off by a second dash.
+DATED = re.compile(rf"\s+[\"'“‘(]?[{CAPITALS}](?![^.\n]{{0,80}} (?:--?|[–—]) )")
 BYLINE_LINE = re.compile(
     "|".join(
         (

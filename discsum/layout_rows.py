@@ -113,12 +113,11 @@ def _wraps(
     pairs = list(enumerate(pairwise(texts), start=1))
     full = {place for place, (before, line) in pairs if len(before) + 1 + len(line.split()[0]) >= width}
     if len({place - 1 for place in full if not blanks[place]}) == 1:
-        # There is always a longest line. Alone it shows no width: the lines of the paragraph must be of similar length,
-        # or the sentence must go on.
-        even = _even_lines(texts, blanks, width)
-        full = {place for place in full if place in even or _may_go_on(texts[place - 1], texts[place])}
-    # By line, the first line of its paragraph.
-    begins = [*accumulate((place if blank else 0 for place, blank in enumerate(blanks)), max)]
+        # There is always a longest line. Alone it shows no width: the paragraph must look like prose, or the sentence
+        # must go on.
+        prose = _likely_prose(texts, blanks, width)
+        full = {place for place in full if place in prose or _may_go_on(texts[place - 1], texts[place])}
+    begins = _paragraph_starts(blanks)
     return [False] * bool(texts) + [
         _divides_word(before, line)
         or place in hanging
@@ -175,7 +174,12 @@ def _apart(texts: Sequence[str], blanks: Sequence[bool], hanging: Collection[int
         if marker and after - first > 1 and begins:
             found.update(range(first, after))
         first = after
-    turns = {place for place, line in enumerate(texts) if SPEAKER.match(line)}
+    begins = _paragraph_starts(blanks)
+    turns = {
+        place
+        for place, line in enumerate(texts)
+        if SPEAKER.match(line) and (SPEAKER.match(texts[begins[place]]) or ends_line(texts[place - 1]))
+    }
     found |= turns if len(turns) >= TURNS else set()
     found |= {place for place, line in enumerate(texts) if MARKDOWN_HEADING.match(line)}
     cues = {place for place, line in enumerate(texts) if CUE.match(line)}
@@ -241,13 +245,22 @@ def _narrow_prose(texts: Sequence[str], blanks: Sequence[bool]) -> frozenset[int
     return frozenset(lines)
 
 
-def _even_lines(texts: Sequence[str], blanks: Sequence[bool], width: int) -> frozenset[int]:
-    """Return the lines, but the first, of paragraphs of three lines or more, all but the last one nearly full."""
+def _likely_prose(texts: Sequence[str], blanks: Sequence[bool], width: int) -> frozenset[int]:
+    """Return the lines, but the first, of paragraphs that end as a sentence, or of three lines or more are even.
+
+    In an even paragraph, all lines but the last one are nearly full.
+    """
     lines: set[int] = set()
     for first, after in _paragraphs(blanks):
-        if after - first > 2 and min(map(len, texts[first : after - 1])) >= EVEN * width:
+        even = after - first > 2 and min(map(len, texts[first : after - 1])) >= EVEN * width
+        if even or ends_sentence(texts[after - 1]):
             lines.update(range(first + 1, after))
     return frozenset(lines)
+
+
+def _paragraph_starts(blanks: Sequence[bool]) -> list[int]:
+    """Return for each line the first line of its paragraph."""
+    return [*accumulate((place if blank else 0 for place, blank in enumerate(blanks)), max)]
 
 
 def _paragraphs(blanks: Sequence[bool]) -> Iterable[tuple[int, int]]:

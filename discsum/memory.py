@@ -7,6 +7,7 @@ import time
 from functools import cache
 from typing import Any
 
+# Seconds between two calls of `trim_heap` by `trim_heap_at_times`.
 PAUSE = 5.0
 # When the heap was last trimmed by `trim_heap_at_times`.
 _trimmed = time.monotonic()

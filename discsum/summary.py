@@ -28,9 +28,10 @@ _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
 # The letter or number of an item in a list: "(a) ", "ii) ".
 _MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
 _FIRST_WORD = re.compile(r"[^\W_][\w'’]*")
-# Before a clause that is reported: "that the economy is weak", but not "that is weak".
+# Before a subject that is reported: "that the economy is weak", but not "that is weak", "that man is old".
 _THAT = re.compile(
-    r"\Athat\s+(?!(?:is|was|has|had|does|did|will|would|can|could|may|might|must|shall|should|never|also)\b)(?=\w)"
+    r"\Athat\s+(?=(?:the|an?|he|she|it|they|we|you|th(?:is|ese|ose)|his|her|their|its|our|my|your|there|no|some|many)\b"
+    r"|[A-Z])"
 )
 # What follows a variable.
 _OPERATOR = re.compile(r"\s*[=<>≤≥+*/^]")

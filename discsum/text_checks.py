@@ -33,9 +33,11 @@ _TAG = re.compile(
 )
 # A link, bold words, and a heading in Markdown, each within a line.
 _MARKDOWN = re.compile(
-    r"\[[^\]\n]{1,300}\]\((?:https?:|/|#)[^)\n]{1,500}\)|\*\*\w[^*\n]{1,300}\*\*|^#{1,6} +\w", re.MULTILINE
+    r"\[[^\]\n]{1,300}\]\((?:https?:|/|#)[^)\n]{1,500}\)"
+    r"|(?<!\w)\*\*\w[^*:\n]{1,300}(?<![:\s])\*\*(?![\w:])|^#{2,6} +\w",
+    re.MULTILINE,
 )
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[\w-]{1,50}:[^\n]*\n){1,30}---[ \t]*\r?\n")
+_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[\w-]{1,50}:[^\n]*\n|[ \t][^\n]*\n){1,50}---[ \t]*\r?\n")
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|nbsp|[mn]dash|[lr][sd]quo|hellip|#\d{2,5}|#x[0-9A-Fa-f]{2,5});")
 _XML = re.compile(r"\A[\ufeff \t\r\n]*<(?:\?xml|rst>)")
 _RTF = re.compile(r"\A\ufeff*\{\\rtf")

@@ -30,8 +30,7 @@ _FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။�
 _CLOSING = "\"'”’“‘»«›‹)]}）］｝」』】》〉〕｣＂＇ "
 # What may follow a sentence: numbers of footnotes, and emoji with their modifiers.
 _AFTER_END = re.compile(
-    r"(?:\s*(?:\[\d{1,3}\]|[\u00b9\u00b2\u00b3\u2070-\u2079]+|"
-    r"[\u2600-\u27bf\u2b50\ufe0f\u200d\U0001f1e6-\U0001faff]+))+$"
+    r"(?:\s*(?:\[\d{1,3}\]|[\u00b9\u00b2\u00b3\u2070-\u2079\u2600-\u27bf\u2b50\ufe0f\u200d\U0001f1e6-\U0001faff]))+$"
 )
 # Zero-width joiners and non-joiners inside words, as in Persian and Hindi.
 _JOINERS = "\u200c\u200d"

@@ -21,7 +21,8 @@ _MEASURE = re.compile(
 _REFERENCE = re.compile(
     r"\b(?:(?:Tabs?|Eqs?|Eqn|Figs?|Secs?|Sect|Nr|Vols?|Chs?|Chap|Arts?|Refs?|Pt|Op|Ex|pp?)"
     rf"\.{_SPACE}*(?=§|[(\[]?[A-Z]?\d)|Nos?\.{_SPACE}*(?=\d)"
-    rf"|(?:Messrs|Insp|Cllr|Supt|Ald|Mlle|Mme|Sgt|Hon|Rev|Capt)\.{_SPACE}+(?=[A-Z]))"
+    rf"|(?:Messrs|Insp|Cllr|Supt|Ald|Mlle|Mme|Sgt|Hon|Rev|Capt)\.{_SPACE}+(?=[A-Z])"
+    r"(?!(?:The|They|He|She|It|We|I|An?|In|On|At|But|And|This|That|These|Those|His|Her|Their|There|When|If|As)\b))"
     rf"|\[[12]\d{{3}}\]{_SPACE}+(?=\d|[A-Z]{{2}})"
 )
 # "It fell.[2][3]", "it fell [sic]", "v. Berg [1957]". A number after a space may be an EDU: treebanks differ.

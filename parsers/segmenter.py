@@ -103,8 +103,8 @@ class Borders:
     """What is known of the beginnings of units, whatever the tagger finds.
 
     Attributes:
-        forced: Indices of subwords that begin units.
-        closed: Indices of subwords that begin none.
+        forced: Indices of subwords that begin units of a kind.
+        closed: Indices of subwords that begin none of this kind; in a sentence, EDUs may begin there.
     """
 
     forced: NDArray[np.int64]

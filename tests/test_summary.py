@@ -94,6 +94,9 @@ def test_tidy_closes_a_headline_that_is_taken_with_what_follows():
     [
         ("that the mill closed.", "attribution-positive", "The mill closed."),
         ("that is old.", "attribution-positive", "That is old."),
+        ("that isn't true.", "attribution-positive", "That isn't true."),
+        ("that man is old.", "attribution-positive", "That man is old."),
+        ("that Anna left.", "attribution-positive", "Anna left."),
         ("that the mill closed.", "elaboration-attribute", "That the mill closed."),
     ],
 )

@@ -72,7 +72,7 @@ def test_html_is_told_but_not_text_about_it():
         ("a/NOTES.JSONL.GZ\n", "got what looks like the name of a file"),
         ("notes/may.txt", "got what looks like the name of a file; read the file first"),
         ("---\ntitle: The Dam\n---\n\nThe dam broke.", "like Markdown; read it with --input markdown"),
-        ("# Dam\n\nThe **dam** broke, see [map](https://dam.example).", "like Markdown; "),
+        ("## Dam\n\nThe **dam** broke, see [map](https://dam.example).", "like Markdown; "),
         (
             "The dam &amp; the mill broke &mdash; it&#39;s over.",
             "like a part of HTML, with 3 references such as &amp;; ",

@@ -136,6 +136,28 @@ def test_labels_come_with_their_turns(segmented, name):
         ("It closes in winter. The board has three wishes:\n\n- boats\n- buses", "body list list"),
         ("The board has three wishes:\n\n- boats\n- buses", "heading list list"),
         ("Dr. Low's wishes:\n\n- boats\n- buses", "heading list list"),
+        (
+            "The report of the town, which many had waited for, says what it heard from\n"
+            "Anna Berg: the mill must close before the winter, because of the new law\n"
+            "of the land. It also has the questions that many of them have raised by\n"
+            "John Low: who pays, and who will tell the workers in the end, who asked\n"
+            "once again that the town hears them, together with the friends of\n"
+            "Anna Berg: this was refused.",
+            "body " * 6,
+        ),
+        ("The mayor said on Monday that she had met Anna\nBerg and others in town.", "body body"),
+        ("Good boots, because the path is steep\nA map\nWater for the day", "heading heading list"),
+        ("- A flag, which prints every single step\n### Fixed\n- A crash", "body heading list"),
+        (
+            "England play Spain on Sunday evening in the south\nat Wembley (kick-off 19:45) and it is sold out.",
+            "body body",
+        ),
+        ('It fails.\n\n  File "/srv/app.py", line 4, in open\n    at Mill.load (/srv/app.js:8:15)', "body code code"),
+        ("It fell.\n\n¹ The mill is old and has stood for many years here.", "body list"),
+        ("It fell.\n\n¹³C spectra were recorded on a new machine in the mill.", "body body"),
+        ("- 2 large eggs, beaten well with a fork\n- 1 large onion, peeled and halved with care", "list list"),
+        ("- 3 people died in the fire on Monday night\n- The mill burned down to the last stone", "body body"),
+        ("It fell.\n\n© 2024 by Lake Media. All rights reserved.\n\n(c) Copyright Lake News 2024.", "body label label"),
         ("My labor, and my leisure too,\nFor his civility.", "body body"),
         ("1. Heat the oven for half an hour\n2. Mix the flour with the eggs and milk", "body body"),
         (
@@ -180,13 +202,15 @@ def test_any_text_has_a_layout(text):
 
 
 @pytest.mark.parametrize(
-    "part", ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: ", "`", "```a", "a("]
+    "part",
+    ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: ", "`", "```a", "a(", "a", "🎉", "¹"],
 )
 def test_no_line_takes_long(part):
     """Patterns that look ahead are bounded; patterns of quadratic time would take minutes on these lines."""
     text = part * 20_000 + "x"
     assert len(Layout(text).kinds([(0, len(text))])) == 1
-    assert len(Layout(text).datelines()) <= 1
+    Layout(text).datelines()
+    Layout(f"{part * 20_000}:\n\nIt rained.")
     assert len(Layout(f"Code:\n\n    {text}").lines) == 2
 
 
@@ -267,3 +291,9 @@ def test_blank_lines_may_hold_spaces(end):
         True,
         False,
     ]
+
+
+def test_the_turns_of_a_log_without_full_stops():
+    text = "Anna: the mill stood still and nobody had noticed\nBo: so it was for days\nAnna: then call the miller now"
+    layout = Layout(text)
+    assert layout.conversation and {text.index("Bo:"), text.rindex("Anna:")} <= {*layout.openings()}

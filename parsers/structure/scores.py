@@ -194,9 +194,13 @@ class _Computed:
         if self._few is not None:
             return self._few[:, -width:]
         # Filled some rows at a time: small copies between large temporary tensors would keep the heap from shrinking.
-        found = torch.empty(self._rows, width, device=self._device)
-        for index in torch.split(torch.arange(self._rows, device=self._device), PIECE):
-            found[index[0] : index[0] + len(index)] = self._compute(index)[:, -width:]
+        first, *others = torch.split(torch.arange(self._rows, device=self._device), PIECE)
+        piece = self._compute(first)[:, -width:]
+        found, filled = piece.new_empty(self._rows, width), len(piece)
+        found[:filled] = piece
+        for index in others:
+            found[filled : filled + len(index)] = self._compute(index)[:, -width:]
+            filled += len(index)
         return found
 
 

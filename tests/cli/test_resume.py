@@ -305,7 +305,7 @@ def test_changed_texts_are_refused_in_lines_and_done_again_in_a_folder(discsum, 
         refused.code == 1
         and "some.jsonl:2: expected the text from which an earlier run made the line of Dam" in refused.err
     )
-    assert out.read_bytes() == written
+    assert out.read_bytes() == written and not (tmp_path / ".out.jsonl.partial").exists()
     # A file that is newer than its result.
     text, folder = tmp_path / "mill.txt", tmp_path / "results"
     text.write_text("The mill stood still.")
@@ -323,3 +323,14 @@ def test_results_of_an_interrupted_run_that_are_made_again_are_told(discsum, par
     assert result.code == 0 and out.read_bytes().count(b"\n") == 9
     told = "an interrupted run left 2 results in .out.jsonl.partial, which are made again; --resume would keep them"
     assert told in result.err
+
+
+def test_documents_with_the_same_id_are_told_apart_by_their_texts(discsum, parser_folder, tmp_path):
+    first, second = tmp_path / "a" / "x.txt", tmp_path / "b" / "x.txt"
+    for path, text in ((first, "The mill stood still."), (second, "The river was low.")):
+        path.parent.mkdir()
+        path.write_text(text)
+    arguments = ["parse", first, second, "--parser", parser_folder, "--jsonl", "-o", tmp_path / "out.jsonl"]
+    assert discsum(*arguments).code == 0
+    arguments[1:3] = [second, first]
+    assert "2 skipped" in discsum(*arguments, "--resume").err

@@ -87,7 +87,18 @@ def test_no_unit_begins_inside_a_dateline(dateline):
     assert Layout(text).kinds([(start, start + len(dateline))]) == (BYLINE,)
 
 
-@pytest.mark.parametrize("text", ["The mill (it was old) - stopped", "A-1 - stopped", "Y- — oh well", "OLD-22 ran"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mill (it was old) - stopped",
+        "A-1 - stopped",
+        "Y- — oh well",
+        "OLD-22 ran",
+        "NASA — which runs the mill — said",
+        "NASA — The mill of the baker — said",
+        "Tom Miller (born 1940) – Who knew",
+    ],
+)
 def test_what_is_no_dateline_bars_nothing(text):
     assert not Layout(text).datelines()
 
