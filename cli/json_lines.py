@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from discsum.cli.progress import say
-from discsum.errors import InputError, OutputError
+from discsum.errors import InputError, OutputError, number_of
 from discsum.files import locked, sha256_of_text
 
 # Field of a line with the digest of its text, and the hexadecimal digits of the digest.
@@ -55,8 +55,8 @@ class JsonLines:
                 self._read(self.path if finished else self.partial)
             elif left := self._lines_left():
                 say(
-                    f"discsum: {self.path}: an interrupted run left {left} results in {self.partial.name}, which are "
-                    "made again; --resume would keep them"
+                    f"discsum: {self.path}: an interrupted run left {number_of(left, 'result')} in "
+                    f"{self.partial.name}; this run starts again, --resume would go on"
                 )
             self._lock = stack.pop_all()
         return self

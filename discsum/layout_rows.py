@@ -174,11 +174,11 @@ def _apart(texts: Sequence[str], blanks: Sequence[bool], hanging: Collection[int
         if marker and after - first > 1 and begins:
             found.update(range(first, after))
         first = after
-    begins = _paragraph_starts(blanks)
+    starts = _paragraph_starts(blanks)
     turns = {
         place
         for place, line in enumerate(texts)
-        if SPEAKER.match(line) and (SPEAKER.match(texts[begins[place]]) or ends_line(texts[place - 1]))
+        if SPEAKER.match(line) and (SPEAKER.match(texts[starts[place]]) or ends_line(texts[place - 1]))
     }
     found |= turns if len(turns) >= TURNS else set()
     found |= {place for place, line in enumerate(texts) if MARKDOWN_HEADING.match(line)}

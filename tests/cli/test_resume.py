@@ -321,7 +321,7 @@ def test_results_of_an_interrupted_run_that_are_made_again_are_told(discsum, par
     (tmp_path / ".out.jsonl.partial").write_text('{"id": "0"}\n{"id": "1"}\n{"id": "2", "te')
     result = discsum("parse", texts, "--parser", parser_folder, "--jsonl", "-o", out)
     assert result.code == 0 and out.read_bytes().count(b"\n") == 9
-    told = "an interrupted run left 2 results in .out.jsonl.partial, which are made again; --resume would keep them"
+    told = "an interrupted run left 2 results in .out.jsonl.partial; this run starts again, --resume would go on"
     assert told in result.err
 
 
