@@ -173,7 +173,7 @@ def write_summaries(
 
     def write(item: Item, summary: Summarized) -> None:
         if json:
-            text = to_line(writer.with_options(summary.to_json(), item.text), pretty=not writer.lines)
+            text = to_line(writer.with_resume_fields(summary.to_json(), item.text), pretty=not writer.lines)
         else:
             text = text_of(summary)
             text = text + "\n" if job.single or writer.folder else f"== {item.id}\n{text}\n"

@@ -178,7 +178,7 @@ def parse(
 
 def _render(document: Document, format: str, single: bool, writer: Writer, brackets: bool) -> str:
     if format == "json":
-        return to_line(writer.with_options(document.to_json(), document.text), pretty=single)
+        return to_line(writer.with_resume_fields(document.to_json(), document.text), pretty=single)
     if format != "tree":
         if not document.edus:
             raise InputError("expected some text, got none; without text, --format can only be json or tree")

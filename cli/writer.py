@@ -174,7 +174,7 @@ class Writer:
             )
             self._record = None
 
-    def with_options(self, data: dict[str, Any], text: str) -> dict[str, Any]:
+    def with_resume_fields(self, data: dict[str, Any], text: str) -> dict[str, Any]:
         """Return the JSON object of a text; in a file of lines, add the fields that a later `resume` compares."""
         if self._lines is None or not self._options:
             return data

@@ -136,7 +136,7 @@ def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | 
         return LABEL
     if speaker and speaker.end() == len(line) and not BULLET.match(row.following):
         return LABEL
-    if row.blank and FOOTNOTE.match(line):
+    if row.meant and FOOTNOTE.match(line):
         return LIST
     if row.subtitle:
         return BODY

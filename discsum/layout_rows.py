@@ -112,7 +112,7 @@ def _wraps(
     narrow = _narrow_prose(texts, blanks) if width <= NARROW else frozenset()
     pairs = list(enumerate(pairwise(texts), start=1))
     full = {place for place, (before, line) in pairs if len(before) + 1 + len(line.split()[0]) >= width}
-    if len({place - 1 for place in full if not blanks[place]}) == 1:
+    if sum(not blanks[place] for place in full) == 1:
         # There is always a longest line. Alone it shows no width: the paragraph must look like prose, or the sentence
         # must go on.
         prose = _likely_prose(texts, blanks, width)

@@ -17,8 +17,8 @@ from discsum.constants import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
 from discsum.layout import Layout
-from discsum.parsers.abbreviations import no_sentence_begins, no_unit_begins
 from discsum.parsers.budgets import budget_of, concatenate
+from discsum.parsers.no_borders import no_sentence_begins, no_unit_begins
 from discsum.parsers.subwords import CASES, GAPS, Subwords, first_subwords
 from discsum.writing import LINE_ENDS
 
@@ -152,7 +152,7 @@ def known_borders(text: str, subwords: Subwords) -> tuple[Borders, Subwords]:
 
 
 def _inside(subwords: Subwords, stretches: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Return which subwords begin in stretches of text, each without its first and with its last offset."""
+    """Return `(subwords,)`: which begin in one of the stretches `(start, end)`, after `start` and up to `end`."""
     found = np.zeros(len(subwords), dtype=bool)
     for bounds in np.searchsorted(subwords.starts, np.array(stretches, dtype=np.int64).reshape(-1, 2), side="right"):
         found[slice(*bounds)] = True

@@ -154,6 +154,7 @@ def test_labels_come_with_their_turns(segmented, name):
         ),
         ('It fails.\n\n  File "/srv/app.py", line 4, in open\n    at Mill.load (/srv/app.js:8:15)', "body code code"),
         ("It fell.\n\n¹ The mill is old and has stood for many years here.", "body list"),
+        ("It fell.\n\n¹ The mill is old and stood here.\n² The dam is older than all of it.", "body list list"),
         ("It fell.\n\n¹³C spectra were recorded on a new machine in the mill.", "body body"),
         ("- 2 large eggs, beaten well with a fork\n- 1 large onion, peeled and halved with care", "list list"),
         ("- 3 people died in the fire on Monday night\n- The mill burned down to the last stone", "body body"),

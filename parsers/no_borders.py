@@ -1,4 +1,4 @@
-"""Abbreviations, marks of sources and telephone numbers, in or after which no unit or sentence begins."""
+"""Where no unit or no sentence begins: after abbreviations, in marks of sources and in telephone numbers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ _SPACE = rf"[^\S{LINE_ENDS}]"
 _CLAUSE = (
     "after|although|as|because|before|but|if|since|so|that|then|though|till|unless|until|when|where|which|while|who"
 )
-# "2 tsp. baking powder": a unit of measure after a number, before a word in lower case.
-_MEASURE = re.compile(
+# A unit of measure after a number.
+_MEASURE = (
     rf"[\d¼½¾⅓⅔⅛]{_SPACE}?-?(?:tsp|tbsp|oz|lbs?|qt|pt|gal|ft|yd|mi|cm|mm|km|kg|mg|ml|mins?|hrs?|secs?)\.{_SPACE}+"
-    rf"(?=[a-z(])(?P<clause>(?=(?:{_CLAUSE})\b))?"
 )
+# "2 tsp. baking powder", before a word in lower case; "10 min. while you chop the onions".
+_MEASURED = re.compile(rf"{_MEASURE}(?=[a-z(])(?!(?:{_CLAUSE})\b)")
+_MEASURED_CLAUSE = re.compile(rf"{_MEASURE}(?=(?:{_CLAUSE})\b)")
 # "Tab. 3", "Eq. (4)", "pp. 13-14"; "No. 3", but not "No. (3 did not vote.)"; "[1957] 1 W.L.R. 582"; "Cllr. Patel".
 _REFERENCE = re.compile(
     r"\b(?:(?:Tabs?|Eqs?|Eqn|Figs?|Secs?|Sect|Nr|Vols?|Chs?|Chap|Arts?|Refs?|Pt|Op|Ex|pp?)"
@@ -35,20 +37,16 @@ _PHONE = re.compile(r"(?:\+?\d{1,3} ?)?\(\d{2,5}\)[ -]?\d[\d -]{3,12}\d")
 
 
 def no_unit_begins(text: str) -> Iterator[tuple[int, int]]:
-    """Yield stretches of the text, without their first and with their last offset, in which no unit begins.
+    """Yield stretches `(start, end)` of a text; no unit begins after `start` and up to `end`, both offsets.
 
     They are words after an abbreviation, marks of sources, which belong to the text before, and telephone numbers.
     """
-    for pattern in (_MEASURE, _REFERENCE):
-        yield from ((match.end() - 1, match.end()) for match in pattern.finditer(text) if not _clause(match))
+    for pattern in (_MEASURED, _REFERENCE):
+        yield from ((match.end() - 1, match.end()) for match in pattern.finditer(text))
     yield from ((match.start() - 1, match.end() - 1) for match in _SOURCE.finditer(text))
     yield from ((match.start(), match.end() - 1) for match in _PHONE.finditer(text))
 
 
 def no_sentence_begins(text: str) -> Iterator[tuple[int, int]]:
-    """Yield stretches likewise in which no sentence begins, although an EDU may."""
-    yield from ((match.end() - 1, match.end()) for match in _MEASURE.finditer(text) if _clause(match))
-
-
-def _clause(match: re.Match[str]) -> bool:
-    return match.groupdict().get("clause") is not None
+    """Yield stretches as `no_unit_begins` does, in which no sentence begins, although an EDU may."""
+    yield from ((match.end() - 1, match.end()) for match in _MEASURED_CLAUSE.finditer(text))
