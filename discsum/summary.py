@@ -21,21 +21,15 @@ from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.format_registry import FORMATS
 from discsum.layout import Layout
-from discsum.layout_patterns import LINK, QUOTE
-from discsum.writing import ends_sentence, full_stop, single_line
+from discsum.layout_patterns import QUOTE
+from discsum.tidying import tidied
+from discsum.writing import single_line
 
-_QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
-# The letter or number of an item in a list: "(a) ", "ii) ".
-_MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
-_FIRST_WORD = re.compile(r"[^\W_][\w'’]*")
 # Before a subject that is reported: "that the economy is weak", but not "that is weak", "that man is old".
 _THAT = re.compile(
     r"\Athat\s+(?=(?:the|an?|he|she|it|they|we|you|th(?:is|ese|ose)|his|her|their|its|our|my|your|there|no|some|many)\b"
     r"|[A-Z])"
 )
-# What follows a variable.
-_OPERATOR = re.compile(r"\s*[=<>≤≥+*/^]")
-_LOOSE_END = " \t,;:–—-，、；：،؛"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +242,7 @@ class Summary:
         words = _single_line(words)
         if self.tidy and run[0].index in self._reported:
             words = _THAT.sub("", words)
-        return _tidy(words) if self.tidy and not {unit.index for unit in run} <= self._labels else words
+        return tidied(words) if self.tidy and not {unit.index for unit in run} <= self._labels else words
 
 
 def _single_line(text: str) -> str:
@@ -263,27 +257,3 @@ def _single_line(text: str) -> str:
 
 def _finite(score: float) -> float | None:
     return score if isfinite(score) else None
-
-
-def _tidy(run: str) -> str:
-    """Return the run of EDUs as a sentence; closing quotes stay outermost, as in `"so he said."`."""
-    quotes = _QUOTES_AT_END.search(run)
-    cut = quotes.start() if quotes else len(run)
-    body, closing = run[:cut].rstrip(), run[cut:]
-    if not ends_sentence(body):
-        body = body.rstrip(_LOOSE_END) or body
-        # A full stop would become part of the address.
-        body += "" if LINK.fullmatch(body.split()[-1]) else full_stop(body)
-    marker = _MARKER.match(body)
-    word = _FIRST_WORD.search(body, marker.end() if marker else 0)
-    if word is None or not _is_capitalised(word, body):
-        return body + closing
-    index = word.start()
-    return body[:index] + body[index].title() + body[index + 1 :] + closing
-
-
-def _is_capitalised(word: re.Match[str], text: str) -> bool:
-    """Return whether the first word of a sentence gets a capital: no name such as iPhone, pH, #ramen, x or a URL."""
-    named = text[: word.start()].endswith(("#", "@")) or text[word.end() : word.end() + 1] == "@"
-    variable = len(word[0]) == 1 and _OPERATOR.match(text, word.end())
-    return word[0].islower() and not named and not variable and not LINK.match(text, word.start())

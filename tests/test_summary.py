@@ -68,6 +68,15 @@ def test_edu_text(document, indices, plain, tidy):
         ("a mill stopped", "A mill stopped."),
         ("see https://mill.org/a#top", "See https://mill.org/a#top"),
         ("www.mill.org is down", "www.mill.org is down."),
+        ('"', '"'),
+        ('"the mill is old,', '"The mill is old."'),
+        ('the mill is old,"', '"The mill is old."'),
+        ("the mill is old,” she said", "“The mill is old,” she said."),
+        ('"in 2015" they closed "the mill', '"In 2015" they closed "the mill."'),
+        ("the mill (which [as ever] is old,", "The mill (which [as ever] is old)."),
+        ("a nail of 5\" and a board", "A nail of 5\" and a board."),
+        ("b) the mill closed :(", "b) The mill closed :(."),
+        ("„Ja“, sagte sie", "„Ja“, sagte sie."),
     ],
 )
 def test_tidy(edu, tidy):
