@@ -65,10 +65,12 @@ class TrainingLoop:
         averaged = network.state_dict() if recipe.average else {}
         self.average = {key: value.detach().clone() for key, value in averaged.items()}
         if state is not None:
-            if state["data"] != task.digest:
+            names, digests = ("training", "validation"), (state["data"].split(" "), task.digest.split(" "))
+            changed = [name for name, *both in zip(names, *digests, strict=False) if len(set(both)) > 1]
+            if changed:
                 raise InputError(
-                    f"{folder}: expected the data that the run began with (documents, their parses, pseudo-labels "
-                    "of teachers), found different data; choose another folder"
+                    f"{folder}: expected the {' and '.join(changed)} data that the run began with (documents, their "
+                    "parses, pseudo-labels of teachers), found different data; choose another folder"
                 )
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
@@ -89,6 +91,8 @@ class TrainingLoop:
         if state is None and self.accelerator.is_main_process:
             count = sum(one.numel() for one in network.parameters() if one.requires_grad)
             report(f"{len(task.train)} documents, {self.end} steps, {count:,} parameters")
+        elif self.accelerator.is_main_process:
+            report(f"{folder}: {'finished' if self.finished else 'resumed'} after {self._done()} of {self.end} steps")
         self._wrapped, self.optimizer = self.accelerator.prepare(network, optimizer)
 
     @property

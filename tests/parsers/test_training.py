@@ -111,7 +111,8 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     # All runs are finished, so nothing is trained again.
     said = len(lines)
     assert soup(asked, treebank, tmp_path, lines.append) == scores
-    assert lines[said:-1] == ["seed 5", "seed 6"]
+    finished = [f"{tmp_path}/seed-{seed}: finished after 2 of 2 steps" for seed in (5, 6)]
+    assert lines[said:-1] == ["seed 5", finished[0], "seed 6", finished[1]]
     with pytest.raises(InputError, match="expected a folder for runs of several seeds, found a single run there"):
         soup(asked, treebank, tmp_path / "seed-5")
     content = {"kind": "parser", "name": "mean", "data": str(treebank), **asked.to_dict(), "seeds": []}
@@ -120,7 +121,7 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     # The run of seed 6 would learn from other documents than that of seed 5.
     shutil.rmtree(tmp_path / "seed-6")
     documents = [read_gum(treebank, split) for split in ("train", "dev")]
-    with pytest.raises(InputError, match="expected the data that the run began with"):
+    with pytest.raises(InputError, match="expected the training data that the run began with"):
         train_seeds(asked, documents[0][::-1], documents[1], tmp_path, "mean", "", [])
 
 
@@ -161,7 +162,9 @@ def test_a_run_of_several_seeds_that_was_killed(undisturbed, encoder_folder, tre
         soup(asked, treebank, tmp_path / "killed", killed_in_the_second)
     rest = []
     found = soup(asked, treebank, tmp_path / "killed", rest.append)
-    assert [line[:6] for line in rest[:3]] == ["seed 5", "seed 6", "step 3"]
+    run = f"{tmp_path}/killed/seed"
+    assert rest[:2] == ["seed 5", f"{run}-5: finished after 4 of 4 steps"]
+    assert rest[2:4] == ["seed 6", f"{run}-6: resumed after 2 of 4 steps"] and rest[4].startswith("step 3/4 ")
     assert found == soup(asked, treebank, tmp_path / "whole")
     killed, whole = (tmp_path / folder / "best" / "model.safetensors" for folder in ("killed", "whole"))
     assert killed.read_bytes() == whole.read_bytes()
@@ -236,7 +239,8 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(undisturbed, encoder_folde
     with pytest.raises(KilledError):
         train(recipe(encoder_folder), treebank, folder, kill_at)
     _, lines = train(recipe(encoder_folder), treebank, folder)
-    assert lines[0].startswith("step 3/8 " if kill_at == "validation" else "step 5/8 ")
+    done = 2 if kill_at == "validation" else 4
+    assert lines[0] == f"{folder}: resumed after {done} of 8 steps" and lines[1].startswith(f"step {done + 1}/8 ")
     final, expected = load_file(folder / "last.safetensors"), load_file(undisturbed.folder / "last.safetensors")
     assert final.keys() == expected.keys()
     for key, value in expected.items():
@@ -247,7 +251,7 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(undisturbed, encoder_folde
 
 def test_a_finished_run_has_nothing_left_to_do(undisturbed, encoder_folder, treebank):
     _, lines = train(recipe(encoder_folder), treebank, undisturbed.folder)
-    assert lines == []
+    assert lines == [f"{undisturbed.folder}: finished after 8 of 8 steps"]
 
 
 @pytest.mark.parametrize("changes", [{"seed": 2}, {"learning_rate": 0.02}])

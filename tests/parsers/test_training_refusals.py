@@ -15,7 +15,7 @@ from discsum.training.loop import TrainingLoop
 def test_a_run_goes_on_with_its_own_documents_only(encoder_folder, treebank, tmp_path):
     with pytest.raises(KilledError):
         train(recipe(encoder_folder), treebank, tmp_path / "run", "step 3/")
-    with pytest.raises(InputError, match="expected the data that the run began with"):
+    with pytest.raises(InputError, match="expected the training data that the run began with"):
         other = ParserTask(recipe(encoder_folder), read_gum(treebank, "train")[::-1], read_gum(treebank, "dev"), "x")
         TrainingLoop(other, tmp_path / "run")
 

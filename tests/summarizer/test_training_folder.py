@@ -36,7 +36,7 @@ def test_a_run_goes_on_with_its_own_documents_only(data, parser_folder, tmp_path
     shutil.copytree(data, folder, ignore=shutil.ignore_patterns("datasets"))
     trainer(folder, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
     write_table(folder / "train.jsonl", 1, 25)
-    with pytest.raises(InputError, match="expected the data that the run began with"):
+    with pytest.raises(InputError, match="expected the training data that the run began with"):
         trainer(folder, parser_folder, tmp_path / "run", epochs=1)
 
 
