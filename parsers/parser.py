@@ -17,6 +17,7 @@ from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
 from discsum.errors import InputError, InputWarning
+from discsum.inference import inference
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, KEPT, STATES, Reading, collect_vectors, read
@@ -105,6 +106,16 @@ class Parser:
         network = loaded.network.to(device)
         return cls(network, loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language, loaded.card)
 
+    @property
+    def device(self) -> torch.device:
+        """The device that it computes on."""
+        return self.network.device
+
+    def __repr__(self) -> str:
+        """Return its name, size and device."""
+        count = sum(one.numel() for one in self.network.parameters())
+        return f"Parser(name={self.name!r}, {count:,} parameters, device={str(self.device)!r})"
+
     def save_pretrained(self, folder: str | Path, card: str | None = None) -> None:
         """Write configuration, float16 weights, tokenizer and model card, by default the parser's own, to `folder`."""
         from discsum.parsers.folder import save
@@ -169,7 +180,7 @@ class Parser:
         """
         _check_kept(keep)
         names = [name for _, name in named(texts, ids)]
-        budget = budget_of(self.network.device)
+        budget = budget_of(self.device)
         groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
         # While a GPU computes, the next texts are split into subwords, and documents of the previous ones are built.
         overlapping = ahead if budget.overlap else iter
@@ -177,18 +188,18 @@ class Parser:
         every = zip(texts, names, chain.from_iterable(decoded), strict=True)
         return [self._built(text, id, one) for text, id, one in every]
 
-    @torch.inference_mode()
+    @inference
     def segment(
         self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str] | None = None
     ) -> list[Document]:
         """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
         found: list[Reading] = []
-        for readings in _grouped(self._begun(texts, sentences, None, ()), budget_of(self.network.device).documents):
+        for readings in _grouped(self._begun(texts, sentences, None, ()), budget_of(self.device).documents):
             read(self.network, self.network.encoder, readings)
             found += readings
         return [self._document(text, id, one) for (text, id), one in zip(named(texts, ids), found, strict=True)]
 
-    @torch.inference_mode()
+    @inference
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
         """Return the documents unchanged, with the vectors named in `keep`, as in `encode`; no tree is built."""
         _check_kept(keep)
@@ -198,7 +209,7 @@ class Parser:
             Reading(self.network, document.text, own, document.sentences, document.edus, keep)
             for document, own in zip(documents, words, strict=True)
         )
-        for readings in _grouped(begun, budget_of(self.network.device).documents):
+        for readings in _grouped(begun, budget_of(self.device).documents):
             read(self.network, self.network.encoder, readings)
             vectors = collect_vectors(self.network, readings, keep)
             found += [(reading.words, own) for reading, own in zip(readings, vectors, strict=True)]
@@ -209,7 +220,7 @@ class Parser:
     ) -> Iterator[Reading]:
         """Yield a reading for each text, split into subwords; nothing is encoded yet."""
         _check_given(texts, sentences, edus)
-        together = batches(texts, budget_of(self.network.device).texts)
+        together = batches(texts, budget_of(self.device).texts)
         split = chain.from_iterable(split_texts(some, self.tokenizer) for some in together)
         for text, words, given in zip(texts, split, edus if edus is not None else [None] * len(texts), strict=True):
             known = sentences if not isinstance(sentences, str) else None
@@ -229,11 +240,11 @@ class Parser:
         """Return the document with warnings about a doubtful text added, and issue these warnings."""
         found = text_warnings(document.text, self.language)
         for doubt in found:
-            warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
+            warnings.warn(f"{document.label}: {doubt}", InputWarning, stacklevel=2)
         new = [doubt for doubt in found if doubt not in document.warnings]
         return replace(document, warnings=(*document.warnings, *new)) if new else document
 
-    @torch.inference_mode()
+    @inference
     def _decoded(self, readings: Sequence[Reading], keep: Collection[str]) -> list[_Decoded]:
         """Run the network on texts: all work on the device."""
         network = self.network
@@ -263,7 +274,9 @@ def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
 
 
 def _check_kept(keep: Collection[str]) -> None:
-    """Raise `InputError` for unknown names of vectors."""
+    """Raise `TypeError` or `InputError` unless these are names of vectors."""
+    if isinstance(keep, str):
+        raise TypeError(f"keep: expected several names, got one str {keep!r}")
     if unknown := sorted({*keep} - {*KEPT}):
         raise InputError(f"keep: expected some of {', '.join(KEPT)}, got {', '.join(map(repr, unknown))}")
 

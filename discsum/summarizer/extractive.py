@@ -19,6 +19,7 @@ from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
 from discsum.hub import downloaded
+from discsum.inference import inference
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
@@ -82,13 +83,23 @@ class ExtractiveSummarizer(UnitScorer):
             raise WeightsError(
                 f"{self.name}: expected a summarizer of sentences on trees of {self.config.parser}, got {found.name}"
             )
-        found.network.to(self.network.device)
+        found.network.to(self.device)
         return found
 
     @property
     def name(self) -> str:
         """Name of the model in its summaries."""
         return self.config.name
+
+    def __repr__(self) -> str:
+        """Return its name, unit, parser and device."""
+        shown = f"name={self.name!r}, unit={self.unit!r}, parser={self.parser.name!r}"
+        return f"ExtractiveSummarizer({shown}, device={str(self.device)!r})"
+
+    @property
+    def device(self) -> torch.device:
+        """The device that it computes on."""
+        return self.network.device
 
     @property
     def unit(self) -> str:
@@ -244,7 +255,7 @@ class ExtractiveSummarizer(UnitScorer):
         """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
         return self.scores([ParsedDocument(document)], unit)[0]
 
-    @torch.inference_mode()
+    @inference
     def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
         """Return the confidences `(units,)` of parsed documents, without building trees.
 
@@ -283,11 +294,11 @@ class ExtractiveSummarizer(UnitScorer):
             return vectors
         return self.encoder.of(item, self.unit)
 
-    @torch.inference_mode()
+    @inference
     def confidences(self, document: Document, vectors: Tensor) -> Scores:
         """Return the confidences `(units,)` of a document from unit vectors `(units, width)`, section by section."""
         sections = [np.zeros(0)]
         for section in unit_inputs(document, self.config.unit, vectors, self.network.config):
-            logits = self.network(batched([section]).to(self.network.device), section.first)
+            logits = self.network(batched([section]).to(self.device), section.first)
             sections.append(torch.sigmoid(logits[0]).double().cpu().numpy())
         return np.concatenate(sections)

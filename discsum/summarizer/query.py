@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.document import Document
+from discsum.inference import inference
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import encoding
 from discsum.parsers.reading import SUBWORDS
@@ -54,6 +55,11 @@ class Query:
             inside |= (starts >= word.start()) & (starts < word.end())
         self._vectors = nn.functional.normalize(encoded.vectors[SUBWORDS][torch.from_numpy(inside)], dim=-1)
 
+    @property
+    def device(self) -> torch.device:
+        """The device that it computes on."""
+        return self._vectors.device
+
     def doubt(self, text: str) -> str:
         """Return a warning if the text has no word of the query; an empty string if it has, or if it is empty.
 
@@ -85,7 +91,7 @@ class Query:
             _word_similarities(self._words, texts) + self._vector_similarities(encoded.vectors[SUBWORDS], bounds)
         ) / 2
 
-    @torch.inference_mode()
+    @inference
     def _vector_similarities(self, vectors: Tensor, bounds: NDArray[np.int64]) -> Scores:
         """Return the late-interaction similarities `(units,)`.
 
