@@ -15,18 +15,20 @@ from discsum.parsers.loading import MOST, load_parser
 from discsum.persistence import CONFIG, fingerprint, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline
+from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline, is_scorer
 from discsum.summarizer.pipeline import SummaryPipeline
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
 
 
-def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", precision: str = "fp32") -> UnitScorer:
+def load_scorer(
+    name: str | UnitScorer | None, unit: str | None = None, device: str = "cpu", precision: str = "fp32"
+) -> UnitScorer:
     """Return a baseline, or a summarizer: shipped, in a folder, or `hf:NAME` on the Hugging Face hub.
 
     Args:
-        name: By default the shipped summarizer for the unit.
+        name: Its name, or the loaded scorer itself. By default the shipped summarizer for the unit.
         unit: `sentence` or `edu`; by default the unit that the model scores.
         device: Device of a trained model.
         precision: Numeric precision of its parser's encoder.
@@ -35,6 +37,8 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", 
         WeightsError: No such model, or a model that scores the other unit.
     """
     check_scorer(name, unit)
+    if is_scorer(name):
+        return name
     if is_baseline(name):
         return baseline(str(name))
     if name is not None and name.startswith(HUB):
@@ -69,8 +73,7 @@ def _parser(scorer: UnitScorer, options: SummaryOptions) -> Callable[[], Parser]
     if own is None:
         return lambda: load_parser(name or SHIPPED_PARSER, options.device, options.precision)
     if name is not None and fingerprint(name, PARSER_KIND) != own.fingerprint:
-        model = options.model or scorer.name
-        raise InputError(f"parser: {model} reads the vectors of its own parser; leave {name} out")
+        raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
     return lambda: own
 
 

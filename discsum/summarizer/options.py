@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeGuard
 
 from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB, PARSER_KIND, SENTENCES, SUMMARIZER_KIND
@@ -17,6 +17,9 @@ from discsum.persistence import read_config, shipped
 from discsum.registry import suggestion
 from discsum.selection import Budget, Policy
 
+if TYPE_CHECKING:
+    from discsum.scoring import UnitScorer
+
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
@@ -26,7 +29,7 @@ class SummaryArguments(TypedDict, total=False):
     `model` and `parser` may also be given as a `Path`, which becomes a string.
     """
 
-    model: str | Path | None
+    model: str | Path | UnitScorer | None
     unit: str | None
     units: int | None
     words: int | None
@@ -57,8 +60,8 @@ class SummaryOptions:
     """The options of a summary, checked.
 
     Attributes:
-        model: A shipped model, a folder, `hf:NAME` on the hub, or a baseline such as `lead`; by default the shipped
-            model of the unit.
+        model: A shipped model, a folder, `hf:NAME` on the hub, or a baseline such as `lead`; or a loaded model, or any
+            other `UnitScorer`. By default the shipped model of the unit.
         unit: `sentence` or `edu`; by default the model's unit.
         units: Maximum number of units; if no length is given, the model's default.
         words: Maximum number of words.
@@ -72,8 +75,8 @@ class SummaryOptions:
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         parser: Name or folder of a parser, for baselines; trained models have their own.
-        device: Device of the models: `cpu`, `cuda`, ...
-        precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`.
+        device: Device of the models: `cpu`, `cuda`, ...; a loaded model has its own.
+        precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`; likewise.
         query: Words, a question or a text that the summary should be about; similar units get higher scores.
 
     Raises:
@@ -82,7 +85,7 @@ class SummaryOptions:
         WeightsError: No such model, or a model that scores the other unit.
     """
 
-    model: str | None = None
+    model: str | UnitScorer | None = None
     unit: str | None = None
     units: int | None = None
     words: int | None = None
@@ -104,7 +107,8 @@ class SummaryOptions:
         for name in ("model", "parser"):
             if isinstance(value := getattr(self, name), PurePath):
                 object.__setattr__(self, name, str(value))
-        _check_types((str, type(None)), model=self.model, unit=self.unit, query=self.query, parser=self.parser)
+        named = {} if is_scorer(self.model) else {"model": self.model}
+        _check_types((str, type(None)), **named, unit=self.unit, query=self.query, parser=self.parser)
         _check_types(
             (bool, type(None)), dependencies=self.dependencies, block_trigrams=self.block_trigrams, tidy=self.tidy
         )
@@ -121,10 +125,17 @@ class SummaryOptions:
             )
         own = check_scorer(self.model)
         # The unit of a model on the hub is only known after loading.
-        self.policy(own or ("edu" if (self.model or "").startswith(HUB) else "sentence"))
-        check_unit(self.model, own, self.unit)
-        if is_baseline(self.model):
-            baseline(str(self.model)).complete(self.policy(own or "sentence"))
+        on_hub = isinstance(self.model, str) and self.model.startswith(HUB)
+        policy = self.policy(own or ("edu" if on_hub else "sentence"))
+        if is_scorer(self.model):
+            self.model.complete(policy)
+            if self.model.parser is not None and (self.device, self.precision) != ("cpu", "fp32"):
+                raise InputError(
+                    f"device, precision: expected neither with the loaded model {self.model.name}, which has its own, "
+                    f"got {self.device} and {self.precision}; set them in from_pretrained"
+                )
+        elif is_baseline(self.model):
+            baseline(str(self.model)).complete(policy)
 
     def policy(self, unit: str, default_units: Callable[[str], int] = lambda unit: 1) -> Policy:
         """Return the rules of selection.
@@ -145,18 +156,27 @@ class SummaryOptions:
 def _check_types(kinds: tuple[type, ...], **options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, kinds):
-            loaded = {"model": "summarize", "parser": "parse"}.get(name, "")
-            hint = f"; with a loaded {name}, call its method {loaded}" if loaded and hasattr(value, loaded) else ""
-            raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}{hint}")
+            hint = "; with a loaded parser, call its method parse" if hasattr(value, "parse") else ""
+            other = ", a discsum.scoring.UnitScorer" if name == "model" else ""
+            raise TypeError(f"{name}: expected {kinds[0].__name__}{other} or nothing, got {value!r}{hint}")
 
 
-def is_baseline(name: str | None) -> bool:
+def is_scorer(model: object) -> TypeGuard[UnitScorer]:
+    """Return whether this is a scorer of units, not the name of one."""
+    if model is None or isinstance(model, str):
+        return False
+    from discsum.scoring import UnitScorer
+
+    return isinstance(model, UnitScorer)
+
+
+def is_baseline(name: object) -> bool:
     """Return whether a model is a baseline, own or of an installed package."""
     # Names of packages take time to find, so names that are known otherwise come first.
-    return name is not None and name not in shipped() and not name.startswith(HUB) and name in BASELINES
+    return isinstance(name, str) and name not in shipped() and not name.startswith(HUB) and name in BASELINES
 
 
-def check_scorer(name: str | None, unit: str | None = None) -> str | None:
+def check_scorer(name: str | UnitScorer | None, unit: str | None = None) -> str | None:
     """Return the unit that a trained summarizer scores, or None if it is open.
 
     It is open for discsum's own baselines, which score both units, and for a model on the hub, of which only the name
@@ -165,6 +185,9 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
     Raises:
         WeightsError: No such model, or a model that scores the other unit.
     """
+    if is_scorer(name):
+        check_unit(name.name, name.unit, unit)
+        return name.unit
     if name is None or name in BASELINES.own:
         return None
     if is_baseline(name):

@@ -86,7 +86,7 @@ class SummaryPipeline:
         if isinstance(text, Document):
             if text.sentences and self.sentences != "model":
                 warnings.warn(
-                    f"{name or text.id or 'document'}: expected a text for sentences={self.sentences!r}, got a "
+                    f"{name or text.label}: expected a text for sentences={self.sentences!r}, got a "
                     "document, which keeps its own sentences",
                     InputWarning,
                     stacklevel=2,

@@ -1,0 +1,55 @@
+"""Scorers themselves as models, in place of their names."""
+
+import pytest
+import tiny
+
+import discsum
+from discsum.errors import InputError, WeightsError
+from discsum.scoring import UnitScorer
+from discsum.summarizer.extractive import ExtractiveSummarizer
+
+
+class Longest(UnitScorer):
+    name = "longest"
+
+    def score(self, document, unit):
+        return [span.end - span.start for span in document.units(unit)]
+
+
+@pytest.fixture(params=["sentence", "edu"])
+def loaded(request, summarizer_folders):
+    return summarizer_folders[request.param], ExtractiveSummarizer.from_pretrained(summarizer_folders[request.param])
+
+
+def test_a_loaded_model_takes_all_options(loaded):
+    folder, model = loaded
+    options = {"words": 9, "redundancy": 0.5, "query": "the river"}
+    by_name, found = (discsum.summarize(tiny.ARTICLE, model=one, **options) for one in (folder, model))
+    assert found == by_name and found.queried.query == "the river"
+
+
+def test_a_scorer_of_ones_own(parser_folder):
+    text = "It rained. The mill was old and had no roof. We left."
+    found = discsum.summarize(text, model=Longest(), units=1, parser=parser_folder, sentences="newline")
+    assert (found.model, found.text) == ("longest", text)
+
+
+def test_what_a_loaded_model_cannot_do_is_refused(loaded):
+    _, model = loaded
+    other = {"sentence": "edu", "edu": "sentence"}[model.unit]
+    with pytest.raises(WeightsError, match=f"expected a model that scores units of the kind {other}"):
+        discsum.summarize(tiny.ARTICLE, model=model, unit=other)
+    with pytest.raises(
+        InputError, match=r"expected neither with the loaded model .*, which has its own, got cpu and bf16"
+    ):
+        discsum.summarize(tiny.ARTICLE, model=model, precision="bf16")
+    with pytest.raises(InputError, match="redundancy: expected none with longest, which gives no probabilities"):
+        discsum.summarize(tiny.ARTICLE, model=Longest(), redundancy=0.5)
+    with pytest.raises(TypeError, match=r"model: expected str, a discsum.scoring.UnitScorer or nothing, got 3$"):
+        discsum.summarize(tiny.ARTICLE, model=3)
+
+
+def test_models_name_themselves(loaded):
+    _, model = loaded
+    assert repr(model).startswith(f"ExtractiveSummarizer(name={model.name!r}, unit={model.unit!r}, parser=")
+    assert repr(model.parser).startswith(f"Parser(name={model.parser.name!r}, ")
