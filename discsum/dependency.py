@@ -54,8 +54,11 @@ def depths(heads: ArrayLike) -> NDArray[np.int64]:
     Raises:
         InputError: Heads that leave the range, or a cycle.
     """
-    above: NDArray[np.int64] = np.array(heads, dtype=np.int64)
+    given = np.asarray(heads)
+    above: NDArray[np.int64] = given.astype(np.int64)
     count = len(above)
+    if (above != given).any():
+        raise InputError(f"expected whole numbers as heads, got {given.tolist()!s:.80}")
     if count and (above.min() < 0 or above.max() >= count):
         raise InputError(f"expected heads in 0 to {count - 1}, got {above.min()} to {above.max()}")
     steps: NDArray[np.int64] = (above != np.arange(count)).astype(np.int64)
@@ -177,12 +180,13 @@ def check_edu_to_sentence(edu_to_sentence: object) -> None:
 
 def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     check_edu_to_sentence(edu_to_sentence)
-    given, sentence = np.asarray(heads), np.asarray(edu_to_sentence, dtype=np.int64)
+    given, sentences = np.asarray(heads), np.asarray(edu_to_sentence)
+    sentence = sentences.astype(np.int64)
     heads = given.astype(np.int64)
     if heads.shape != sentence.shape or heads.ndim != 1 or not len(heads):
         raise InputError(f"expected a sentence for each of {heads.size} EDUs, got an array of shape {sentence.shape}")
-    if sentence.min() < 0:
-        raise InputError(f"expected sentence numbers of at least 0, got {sentence.min()}")
+    if (sentence != sentences).any() or sentence.min() < 0:
+        raise InputError(f"expected whole sentence numbers of at least 0, got {sentences.tolist()!s:.80}")
     if (heads != given).any() or heads.min() < 0 or heads.max() >= len(heads):
         raise InputError(f"expected heads from 0 to {len(heads) - 1}, got {given.tolist()}")
     return heads, sentence

@@ -98,6 +98,12 @@ class Document:
         known = f"parser={self.parser!r}" if self.tree is not None else "tree=None"
         return f"Document(id={self.id!r}, sentences={len(self.sentences)}, edus={len(self.edus)}, {known})"
 
+    @property
+    def label(self) -> str:
+        """The name of the document in messages: its id, or its first words."""
+        words = " ".join(self.text[:200].split())
+        return self.id or repr(words if len(words) < 40 else f"{words[:39]}…")
+
     def _repr_html_(self) -> str:
         return FORMATS["html"].preview(self)
 

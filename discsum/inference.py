@@ -34,7 +34,7 @@ def inference(
     """
 
     @wraps(method)
-    def alone(self: Self, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
+    def alone(self: Self, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
         check_default_dtype()
         kind = self.device.type
         casts = torch.is_autocast_enabled(kind)

@@ -86,6 +86,7 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
 
 def lowest_common(tree: RSTTree) -> NDArray[np.int64]:
     """Return `(edus, edus)`: the lowest constituent that covers both EDUs, nodes numbered before EDUs."""
+    check_tree(tree)
     # Every boundary between two EDUs is one node's split. Of the boundaries between a pair of EDUs, their lowest common
     # node is the highest, the first in pre-order: a running minimum gives it for all pairs of an EDU at once.
     by_split = np.empty(len(tree.nodes), dtype=np.int64)

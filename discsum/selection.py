@@ -167,8 +167,7 @@ def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
         InputError: An unknown unit, or a text that has not been divided into such units.
     """
     if not document.units(unit) and document.text.strip():
-        name = document.id or "document"
-        raise InputError(f"{name}: expected a document with its {unit} spans, got none; parse its text first")
+        raise InputError(f"{document.label}: expected a document with its {unit} spans, got none; parse its text first")
     return document.sentence_texts if unit == "sentence" else document.edu_texts
 
 

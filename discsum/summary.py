@@ -94,6 +94,9 @@ class Summary:
         """
         spans = document.units(unit)
         values = tuple(np.asarray(scores, dtype=np.float64).ravel().tolist())
+        indices = [*indices]
+        if any(isinstance(index, bool) for index in indices):
+            raise TypeError("indices: expected the indices of units, got truth values; pass np.flatnonzero of them")
         # NumPy's numbers cannot be written as JSON.
         chosen = sorted({operator.index(index) for index in indices})
         if len(values) != len(spans):
@@ -146,7 +149,7 @@ class Summary:
         """Return the summary with one more reason to doubt it, and warn of it; unchanged if the reason is empty."""
         if not doubt:
             return self
-        warnings.warn(f"{self.document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
+        warnings.warn(f"{self.document.label}: {doubt}", InputWarning, stacklevel=2)
         return replace(self, doubts=(*self.doubts, doubt))
 
     def __str__(self) -> str:
@@ -199,15 +202,20 @@ class Summary:
             node.split + 1 for node in nodes if node.nuclearity == "SN" and node.relation.startswith("attribution")
         )
 
+    @cached_property
+    def _clauses(self) -> list[tuple[int, int]]:
+        """The clause of each EDU: its sentence, and with `tidy` a number that the parts of a divided clause share."""
+        sentences, tree = self.document.edu_to_sentence, self.document.tree
+        groups = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))
+        return [*zip(sentences.tolist(), groups.tolist(), strict=True)]
+
     def _runs(self) -> list[list[Selected]]:
         """Return the longest runs of selected EDUs that follow each other.
 
         With `tidy`, a run stays within one sentence, unless the EDU before is a turn's label or ends with a colon. It
         has all parts of a clause that other EDUs of the sentence interrupt, with the selected EDUs between them.
         """
-        sentences, tree = self.document.edu_to_sentence, self.document.tree
-        groups = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))
-        clauses = [*zip(sentences.tolist(), groups.tolist(), strict=True)]
+        sentences, clauses = self.document.edu_to_sentence, self._clauses
         runs: list[list[Selected]] = []
         # The run of each clause in each sentence.
         places: dict[tuple[int, int], int] = {}
@@ -237,7 +245,12 @@ class Summary:
         """
         words = run[0].text
         for last, unit in pairwise(run):
-            between = self.document.text[last.end : unit.start] if unit.index == last.index + 1 else " "
+            between = " "
+            if unit.index == last.index + 1:
+                between = self.document.text[last.end : unit.start]
+            elif self._clauses[last.index] == self._clauses[unit.index]:
+                # It is before what was left out of the clause.
+                words = words.removesuffix(",")
             words += between + unit.text
         words = _single_line(words)
         if self.tidy and run[0].index in self._reported:

@@ -105,7 +105,7 @@ def parseval(
     sentences = "predicted" if from_text else _origin(guessed)
     for truth, guess in pairs:
         if truth.tree is None and len(truth.edus) > 1:
-            raise InputError(f"{truth.id or 'gold'}: expected a gold tree over {len(truth.edus)} EDUs, got none")
+            raise InputError(f"{truth.label}: expected a gold tree over {len(truth.edus)} EDUs, got none")
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
             edus = "predicted"
         if truth.sentences != guess.sentences:
@@ -174,8 +174,11 @@ def _pairs(gold: Iterable[Document], predicted: Iterable[Document]) -> list[tupl
 def _documents(name: str, given: Iterable[Document]) -> list[Document]:
     found = [*given] if isinstance(given, Iterable) else None
     if found is None or (wrong := [one for one in found if not isinstance(one, Document)]):
-        kind = type(given if found is None else wrong[0]).__name__
-        raise TypeError(f"{name}: expected several documents, got {kind}")
+        kind, remedy = type(given if found is None else wrong[0]).__name__, ""
+        if isinstance(given, Mapping) or hasattr(given, "documents"):
+            kind = type(given).__name__
+            remedy = "; pass the documents in it, such as read_folder(path).documents.values()"
+        raise TypeError(f"{name}: expected several documents, got {kind}{remedy}")
     return found
 
 
@@ -185,7 +188,7 @@ def _over_one_text(gold: Document, predicted: Document) -> tuple[Document, Docum
         same = next(place for place, (a, b) in enumerate(zip_longest(truth.text, guess.text)) if a != b)
         wanted, found = (one.text[same : same + CHARACTERS] or "the end" for one in (truth, guess))
         raise InputError(
-            f"{gold.id}: expected a prediction over the same text as the gold tree, apart from white space; after "
+            f"{gold.label}: expected a prediction over the same text as the gold tree, apart from white space; after "
             f"{truth.text[max(0, same - CHARACTERS) : same]!r} the gold text has {wanted!r}, the other {found!r}"
         )
     return truth, guess

@@ -232,7 +232,7 @@ class UnitEncoder:
             message = (
                 f"{cut} of {len(sizes)} units have more than {most} subwords, of which only the first {most} are read"
             )
-            warnings.warn(f"{document.id or 'text'}: {message}", InputWarning, stacklevel=2)
+            warnings.warn(f"{document.label}: {message}", InputWarning, stacklevel=2)
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)

@@ -166,7 +166,7 @@ def test_what_is_no_tree_is_named(heads, message):
 def test_maps_that_do_not_fit():
     with pytest.raises(InputError, match="a sentence for each of 2 EDUs"):
         attach_to_sentences([0, 0], [0])
-    with pytest.raises(InputError, match="expected sentence numbers of at least 0, got -1"):
+    with pytest.raises(InputError, match="expected whole sentence numbers of at least 0, got "):
         attach_to_sentences([0, 0], [0, -1])
     with pytest.raises(InputError, match="EDUs in 1 sentences"):
         sentence_heads([0, 0], [0, 1], 1)

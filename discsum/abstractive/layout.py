@@ -182,9 +182,9 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
     spans = document.edus if unit == "edus" else document.sentences
     if not spans:
         got = f"a text without {unit}; parse it first" if document.text.strip() else "an empty one"
-        raise InputError(f"{document.id or 'document'}: expected a text with {unit}, got {got}")
+        raise InputError(f"{document.label}: expected a text with {unit}, got {got}")
     if 1 in encoded.sequence_ids:
-        raise InputError(f"{document.id or 'document'}: expected the encoding of one text, got that of a pair of texts")
+        raise InputError(f"{document.label}: expected the encoding of one text, got that of a pair of texts")
     begins = np.array([span.start for span in spans])
     owners = np.full(len(encoded.ids), -1, dtype=np.int64)
     special = np.array(encoded.special_tokens_mask, dtype=bool)
@@ -194,9 +194,7 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
             continue
         if not special[token]:
             if end > len(document.text):
-                raise InputError(
-                    f"{document.id or 'document'}: expected the encoding of its text, got that of a longer one"
-                )
+                raise InputError(f"{document.label}: expected the encoding of its text, got that of a longer one")
             # Offsets of some tokenizers include the white space before a word, which belongs to the sentence before.
             inside = document.text[start:end]
             first = start + len(inside) - len(inside.lstrip())

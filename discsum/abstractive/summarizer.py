@@ -167,7 +167,7 @@ class AbstractiveSummarizer:
         for document, length in zip(documents, lengths, strict=True):
             if limit is not None and length > limit and not truncate:
                 raise InputError(
-                    f"{document.id or 'document'}: expected at most {limit} tokens, the maximum that {self.name} "
+                    f"{document.label}: expected at most {limit} tokens, the maximum that {self.name} "
                     f"can read, got {length}; truncate it with --truncate (Python: truncate=True), or use a model with "
                     "more positions"
                 )

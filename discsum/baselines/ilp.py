@@ -96,7 +96,7 @@ class ILP(RootedSubtree):
         if result.status != 0:
             used = "the root alone" if result.x is None else "the best one found"
             warn(
-                f"{document.id or 'document'}: expected the best subtree within {LONGEST:g} s, got {result.message}; "
+                f"{document.label}: expected the best subtree within {LONGEST:g} s, got {result.message}; "
                 f"{used} is used; a shorter summary or tree-knapsack needs less time",
                 InputWarning,
                 stacklevel=2,

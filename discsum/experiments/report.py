@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discsum.errors import number_of
 from discsum.files import is_device, replacing, to_line
 from discsum.metrics.rouge import METRICS
-from discsum.metrics.significance import FEW
+from discsum.metrics.significance import too_few
 from discsum.signature import Signature
 
 if TYPE_CHECKING:
@@ -99,10 +99,8 @@ def signature_lines(named: Sequence[tuple[str, Signature]], style: str) -> list[
 
 
 def few_documents(documents: int) -> list[str]:
-    """Return a warning about intervals and p-values if there are too few documents, otherwise nothing."""
-    if documents >= FEW:
-        return []
-    return [f"intervals and p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"]
+    """Return the warning of `too_few`, if there is one."""
+    return [doubt] if (doubt := too_few(documents)) else []
 
 
 def spaced(lines: Sequence[str]) -> list[str]:

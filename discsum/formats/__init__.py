@@ -82,7 +82,9 @@ def _read(path: Path, encoding: str, largest: int) -> tuple[str | bytes, str]:
     names = suffixes()
     name = names.get(path.suffix.lower())
     if path.is_dir():
-        raise InputError(f"{path}: expected a tree file, got a folder; read it with discsum.parsers.tree_folder")
+        raise InputError(
+            f"{path}: expected a tree file, got a folder; read it with discsum.parsers.tree_folder.read_folder"
+        )
     if name is None:
         remedy = "rename it to the suffix of its format"
         if path.suffix.lower() == ".jsonl":

@@ -65,8 +65,9 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line, such as
     `Summary.lines` joined by line breaks; texts that do not seem to give a warning. Words are stemmed (Porter). Only
     the letters a to z and digits count, so texts in other scripts score 0, which gives a warning too. With several
-    references for a summary, each metric uses the one with the best F1; there is no jackknifing. The measure is `f`,
-    `p` or `r`: F1, precision or recall.
+    references for a summary, each metric uses the one with the best F1; there is no jackknifing. A list is several
+    references, not the sentences of one, which are joined with line breaks. The measure is `f`, `p` or `r`:
+    F1, precision or recall.
 
     Raises:
         InputError: An unknown measure, no documents, different numbers of references and summaries, a document

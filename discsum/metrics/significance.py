@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.signature import Signature
 
 SAMPLES, SEED = 10_000, 12345
@@ -54,6 +55,7 @@ def bootstrap_interval(
         InputError: No scores, a score that is not finite, or an option out of range.
     """
     values = _check(scores, confidence, samples)
+    _warn_of_few(len(values))
     low, high = _percentiles(_resampled_means(values, samples, seed), confidence)
     record = Signature.of(bs=samples, rs=seed, ci=confidence, docs=len(values))
     return Interval(float(values.mean()), low, high, record)
@@ -100,6 +102,7 @@ def paired_bootstrap(
     heavy = None if weights is None else np.asarray(weights, dtype=np.float64)
     if heavy is not None and (heavy.shape != first.shape or not (np.isfinite(heavy) & (heavy > 0)).all()):
         raise InputError(f"expected a weight above 0 for each of {len(first)} documents, got {heavy!r}")
+    _warn_of_few(len(differences))
     difference = float(np.average(differences, weights=heavy))
     means = _resampled_means(differences, samples, seed, heavy)
     record = Signature.of(paired_bs=samples, rs=seed, ci=confidence, sides=2, docs=len(differences))
@@ -135,6 +138,7 @@ def paired_bootstrap_f1(
         if ((counts < 0) | (counts[:, 2:] > counts)).any():
             raise InputError("expected counts of at least 0, of units in both that are at most those in each")
         _check(counts.sum(axis=1), confidence, samples)
+    _warn_of_few(len(first))
     difference = float(_f1(first.sum(axis=0)) - _f1(second.sum(axis=0)))
     drawn = np.empty(samples)
     for place, documents in _draws(len(first), samples, seed):
@@ -179,6 +183,18 @@ def _resampled_means(
     return means
 
 
+def too_few(documents: int) -> str:
+    """Return a warning about intervals and p-values if there are too few documents, otherwise an empty string."""
+    if documents >= FEW:
+        return ""
+    return f"intervals and p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"
+
+
+def _warn_of_few(documents: int) -> None:
+    if doubt := too_few(documents):
+        warnings.warn(doubt, InputWarning, stacklevel=3)
+
+
 def _draws(count: int, samples: int, seed: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
     """Yield blocks of draws of `count` documents with replacement: their slice, and the indices `(rows, count)`."""
     generator = np.random.default_rng(seed)
@@ -199,8 +215,11 @@ def _check(scores: ArrayLike, confidence: float, samples: int) -> NDArray[np.flo
     except (TypeError, ValueError) as error:
         remedy = "; pass those of one metric, scores.metric('rouge1')" if hasattr(scores, "metric") else ""
         raise TypeError(f"expected a number for every document, got {type(scores).__name__}{remedy}") from error
-    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-        raise InputError(f"expected a score for every document, got {values!r}")
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"expected a score for every document, got an array of the shape {values.shape}")
+    if not np.isfinite(values).all():
+        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InputError(f"expected a score for every document, got {values[place]} for the one at index {place}")
     if not 0 < confidence < 1:
         raise InputError(f"expected a confidence in (0, 1), got {confidence}")
     if samples < 1:

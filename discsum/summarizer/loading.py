@@ -15,7 +15,7 @@ from discsum.parsers.loading import MOST, load_parser
 from discsum.persistence import CONFIG, fingerprint, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline, is_scorer
+from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline
 from discsum.summarizer.pipeline import SummaryPipeline
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def load_scorer(
         WeightsError: No such model, or a model that scores the other unit.
     """
     check_scorer(name, unit)
-    if is_scorer(name):
+    if name is not None and not isinstance(name, str):
         return name
     if is_baseline(name):
         return baseline(str(name))

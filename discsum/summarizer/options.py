@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TypedDict, TypeGuard
+from typing import TYPE_CHECKING, TypedDict
 
 from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB, PARSER_KIND, SENTENCES, SUMMARIZER_KIND
@@ -107,8 +107,8 @@ class SummaryOptions:
         for name in ("model", "parser"):
             if isinstance(value := getattr(self, name), PurePath):
                 object.__setattr__(self, name, str(value))
-        named = {} if is_scorer(self.model) else {"model": self.model}
-        _check_types((str, type(None)), **named, unit=self.unit, query=self.query, parser=self.parser)
+        _check_model(self.model)
+        _check_types((str, type(None)), unit=self.unit, query=self.query, parser=self.parser)
         _check_types(
             (bool, type(None)), dependencies=self.dependencies, block_trigrams=self.block_trigrams, tidy=self.tidy
         )
@@ -127,7 +127,7 @@ class SummaryOptions:
         # The unit of a model on the hub is only known after loading.
         on_hub = isinstance(self.model, str) and self.model.startswith(HUB)
         policy = self.policy(own or ("edu" if on_hub else "sentence"))
-        if is_scorer(self.model):
+        if self.model is not None and not isinstance(self.model, str):
             self.model.complete(policy)
             if self.model.parser is not None and (self.device, self.precision) != ("cpu", "fp32"):
                 raise InputError(
@@ -157,17 +157,17 @@ def _check_types(kinds: tuple[type, ...], **options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, kinds):
             hint = "; with a loaded parser, call its method parse" if hasattr(value, "parse") else ""
-            other = ", a discsum.scoring.UnitScorer" if name == "model" else ""
-            raise TypeError(f"{name}: expected {kinds[0].__name__}{other} or nothing, got {value!r}{hint}")
+            raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}{hint}")
 
 
-def is_scorer(model: object) -> TypeGuard[UnitScorer]:
-    """Return whether this is a scorer of units, not the name of one."""
+def _check_model(model: object) -> None:
+    """Raise `TypeError` unless this is the name of a model, a scorer, or None."""
     if model is None or isinstance(model, str):
-        return False
+        return
     from discsum.scoring import UnitScorer
 
-    return isinstance(model, UnitScorer)
+    if not isinstance(model, UnitScorer):
+        raise TypeError(f"model: expected str, a discsum.scoring.UnitScorer or nothing, got {model!r}")
 
 
 def is_baseline(name: object) -> bool:
@@ -185,11 +185,11 @@ def check_scorer(name: str | UnitScorer | None, unit: str | None = None) -> str 
     Raises:
         WeightsError: No such model, or a model that scores the other unit.
     """
-    if is_scorer(name):
-        check_unit(name.name, name.unit, unit)
-        return name.unit
     if name is None or name in BASELINES.own:
         return None
+    if not isinstance(name, str):
+        check_unit(name.name, name.unit, unit)
+        return name.unit
     if is_baseline(name):
         scored = baseline(name).unit
         check_unit(name, scored, unit)

@@ -83,12 +83,14 @@ def summary_job(
         head_files: Python files that register heads of the model.
 
     Raises:
+        TypeError: A loaded model, which workers cannot load.
         InputError: As in `part_job`.
         WeightsError: No such model or parser.
     """
     files = tuple(str(Path(file).absolute()) for file in head_files)
     made_by = _makers(options, files)
-    model, parser = (None if name is None else absolute(name, BASELINES) for name in (options.model, options.parser))
+    names = _model_of(options), options.parser
+    model, parser = (None if name is None else absolute(name, BASELINES) for name in names)
     elsewhere = replace(options, model=model, parser=parser)
 
     def maker(place: Location, digest: str, device: str) -> SummaryMaker:
@@ -98,16 +100,23 @@ def summary_job(
     return part_job(source, folder, division, content | {COMMAND: EXTRACT}, made_by, maker)
 
 
+def _model_of(options: SummaryOptions) -> str | None:
+    """Return the name of the model; raise `TypeError` for a loaded one."""
+    if options.model is not None and not isinstance(options.model, str):
+        raise TypeError(f"model: expected a name, by which workers load it, got {options.model!r}")
+    return options.model
+
+
 def _makers(options: SummaryOptions, head_files: Sequence[str]) -> dict[str, str]:
     """Return the identities of the program, of the model, or of the parser for a baseline, and of head files.
 
     A trained model's fingerprint covers its parser, whose fingerprint is part of the model's configuration.
     """
-    made = {"discsum": version("discsum")}
+    name, made = _model_of(options), {"discsum": version("discsum")}
     if head_files:
         made["head_files"] = ", ".join(f"{Path(file).name}@{sha256(Path(file))}" for file in head_files)
-    if is_baseline(options.model):
+    if is_baseline(name):
         parser = fingerprint(options.parser or SHIPPED_PARSER, PARSER_KIND)
-        return made | {"parser": parser} | BASELINES.code(str(options.model))
-    model = options.model or SHIPPED[options.unit or "sentence"]
+        return made | {"parser": parser} | BASELINES.code(str(name))
+    model = name or SHIPPED[options.unit or "sentence"]
     return made | {"model": fingerprint(downloaded(model) if model.startswith(HUB) else model)}

@@ -1,10 +1,11 @@
+import warnings
 from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
 import pytest
 
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.experiments.measured_table import Figures
 from discsum.metrics.rouge import rouge
 from discsum.metrics.significance import bootstrap_interval, paired_bootstrap, paired_bootstrap_f1
@@ -104,7 +105,7 @@ def test_models_of_different_tokens_are_not_compared_by_them():
     [
         (lambda: paired_bootstrap([1, 2], [1]), "the same documents, got 2 and 1"),
         (lambda: bootstrap_interval([]), "a score for every document"),
-        (lambda: bootstrap_interval([1, float("nan")]), "a score for every document"),
+        (lambda: bootstrap_interval([1, float("nan")]), "a score for every document, got nan for the one at index 1"),
         (lambda: bootstrap_interval([1], confidence=95), "a confidence in"),
         (lambda: bootstrap_interval([1], samples=0), "at least one bootstrap sample"),
         (lambda: paired_bootstrap_f1([[3, 3, -3]], [[3, 2, 1]]), "expected counts of at least 0"),
@@ -121,6 +122,20 @@ def test_few_documents_differ_by_chance_more_often_than_p_says(documents, low, h
     differences = np.random.default_rng(documents).normal(size=(1000, documents))
     found = [paired_bootstrap(own, np.zeros(documents), samples=300).p_value < 0.05 for own in differences]
     assert low < np.mean(found) < high
+
+
+def test_few_documents_are_told():
+    for call in (
+        lambda: bootstrap_interval([0.1] * 19),
+        lambda: paired_bootstrap([0.1] * 19, [0.2] * 19),
+        lambda: paired_bootstrap_f1([[3, 3, 3]] * 19, [[3, 2, 1]] * 19),
+    ):
+        with pytest.warns(InputWarning, match="a bootstrap needs 20 documents or more, got 19") as found:
+            call()
+        assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bootstrap_interval([0.1] * 20)
 
 
 def test_one_document_shows_nothing():

@@ -60,7 +60,7 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
         InputError: A document without text, or one that is longer than the model's positions.
     """
     if not document.text.strip():
-        raise InputError(f"{document.id or 'document'}: expected some text, got none")
+        raise InputError(f"{document.label}: expected some text, got none")
     model, tokenizer = summarizer.model, summarizer.tokenizer
     with model.sparse.using(dense_where_faster=False):
         found = summarizer.summarize(document, **generation)

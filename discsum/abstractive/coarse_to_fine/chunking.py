@@ -28,7 +28,7 @@ def text_of(document: Document, end: str) -> str:
     """
     if not document.sentences:
         got = "a text without sentences; parse it first" if document.text.strip() else "an empty one"
-        raise InputError(f"{document.id or 'document'}: expected a text with sentences, got {got}")
+        raise InputError(f"{document.label}: expected a text with sentences, got {got}")
     return _separator(end).join(document.sentence_texts)
 
 
