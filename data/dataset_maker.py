@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.candidates import Candidates
 from discsum.data.failures import Failure
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import NOT_ENCODED, UNLABELLED, PreprocessRecipe, makers_without_encoder
@@ -19,9 +18,8 @@ from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import SHARD
 from discsum.data.shards import Record, schema, unwritable, write_shard
 from discsum.data.storage import Location
-from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.errors import WeightsError
-from discsum.oracles import oracle_labels
+from discsum.oracles import document_labels
 from discsum.scoring import ParsedDocument
 
 if TYPE_CHECKING:
@@ -107,15 +105,12 @@ class DatasetMaker(ShardMaker[Pair, Record]):
 
     def _record(self, pair: Pair, item: ParsedDocument) -> Record:
         document, oracle = item.document, self.recipe.oracle
-        tree = document.require_tree("--oracle")
+        document.require_tree("--oracle")
         labels: dict[str, NDArray[np.int8]] = {}
         vectors: dict[str, NDArray[np.float16]] = {}
         for unit in self.recipe.units:
             if oracle != UNLABELLED:
-                texts = document.sentence_texts if unit == "sentence" else document.edu_texts
-                heads = in_sentence_heads(edu_heads(tree), document.edu_to_sentence) if unit == "edu" else None
-                groups = Candidates.of(document, unit).groups
-                labels[unit] = oracle_labels(oracle, texts, pair.references, self.recipe.oracle_units, heads, groups)
+                labels[unit] = document_labels(oracle, document, unit, pair.references, self.recipe.oracle_units)
             if self.encoder is not None:
                 vectors[unit] = self.encoder.of(item, unit).half().cpu().numpy()
         return Record(document, pair.references, labels, vectors)

@@ -11,18 +11,17 @@ import torch
 from numpy.typing import NDArray
 
 from discsum.batches import batches
-from discsum.candidates import Candidates
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED
 from discsum.data.storage import Location
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.oracles import oracle_labels
+from discsum.oracles import document_labels
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed
 from discsum.scoring import ParsedDocument
-from discsum.selection import Policy, unit_texts
+from discsum.selection import Policy
 from discsum.signature import Signature
 
 # Number of documents in a block.
@@ -103,13 +102,7 @@ class TextBlocks:
                 continue
             documents = ensure_parsed(block, self.parser, keep=[unit])
             labels = [
-                oracle_labels(
-                    "rouge12-f",
-                    unit_texts(item.document, unit),
-                    pair.references,
-                    most,
-                    groups=Candidates.of(item.document, unit).groups,
-                )
+                document_labels("rouge12-f", item.document, unit, pair.references, most)
                 for item, pair in zip(documents, block, strict=True)
             ]
             yield Block(documents, [pair.references for pair in block], labels)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from discsum.document import Document
+
 # An oracle takes the units' texts, the references, the maximum number of units and, if `edu_only`, the heads `(edus,)`.
 # It returns the selected units. Facts of an oracle: `units`, the default maximum number of units, as in its paper;
 # `edu_only`, whether it needs EDUs.
@@ -88,6 +90,22 @@ def oracle_labels(
     return np.isin(group, chosen).astype(np.int8)
 
 
+def document_labels(
+    name: str, document: Document, unit: str, references: str | Sequence[str], k: int | None = None
+) -> NDArray[np.int8]:
+    """Return the oracle labels `(units,)` of a document's sentences or EDUs.
+
+    Of EDUs, the parts of a clause that others interrupt have the same label, and oracles that are `edu_only` get the
+    heads in the tree. Other arguments and errors as in `oracle_labels`.
+    """
+    from discsum.candidates import Candidates
+    from discsum.selection import unit_texts
+
+    texts, of_edus = unit_texts(document, unit), unit == "edu" and document.tree is not None
+    candidates = Candidates.of(document, unit, dependencies=of_edus)
+    return oracle_labels(name, texts, references, k, candidates.heads if of_edus else None, candidates.groups)
+
+
 def _texts(name: str, given: Iterable[str]) -> list[str]:
     found = [*given] if isinstance(given, Iterable) else given
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
@@ -95,4 +113,4 @@ def _texts(name: str, given: Iterable[str]) -> list[str]:
     return found
 
 
-__all__ = ["ORACLES", "oracle_labels", "register"]
+__all__ = ["ORACLES", "document_labels", "oracle_labels", "register"]

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from discsum.data.manifest import _MadeBy
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
+from discsum.document import Document
 from discsum.errors import InputError, InputWarning
-from discsum.oracles import ORACLES, oracle_labels
+from discsum.oracles import ORACLES, document_labels, oracle_labels
 from discsum.oracles.bertsum import bertsum
 from discsum.oracles.discobert_edu import discobert_edu
 from discsum.oracles.kedzie import content_stems, kedzie
 from discsum.oracles.rouge12_f import rouge12_f
+from discsum.tree import RSTTree
 
 UNITS = [
     "The council closed the old bridge on Monday.",
@@ -145,3 +147,18 @@ def test_a_single_text_instead_of_units():
 def test_what_is_no_text_or_head(units, references, options, error, message):
     with pytest.raises(error, match=message):
         oracle_labels("kedzie", units, references, **options)
+
+
+def test_labels_of_a_document():
+    nodes = [
+        {"first": 0, "last": 2, "split": 1, "nuclearity": "NN", "relation": "same-unit"},
+        {"first": 0, "last": 1, "split": 0, "nuclearity": "NS", "relation": "elaboration-attribute"},
+    ]
+    edus = ["The bridge,", "which cars had queued for,", "was closed."]
+    document = Document.from_edu_texts(edus, RSTTree(3, nodes))
+    assert document_labels("kedzie", document, "edu", "The bridge closed.").tolist() == [1, 0, 1]
+    assert document_labels("kedzie", document, "sentence", "The bridge closed.").tolist() == [1]
+    # The embedded EDU depends on the clause, which is then selected too.
+    assert document_labels("discobert-edu", document, "edu", "Which cars had queued.").tolist() == [1, 1, 1]
+    with pytest.raises(InputError, match="expected a document with its edu spans, got none"):
+        document_labels("kedzie", Document("It rained."), "edu", "Rain.")
