@@ -15,7 +15,7 @@ from discsum.errors import InputError
 from discsum.erst import ERST
 from discsum.format_registry import FORMATS, dump, load
 from discsum.layout import Layout
-from discsum.tree import RSTTree, check_tree, read_only
+from discsum.tree import RSTTree, check_tree, fields_of, read_only
 from discsum.writing import ends_sentence, join_units
 
 if TYPE_CHECKING:
@@ -97,6 +97,10 @@ class Document:
         """Return one line without the text."""
         known = f"parser={self.parser!r}" if self.tree is not None else "tree=None"
         return f"Document(id={self.id!r}, sentences={len(self.sentences)}, edus={len(self.edus)}, {known})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied."""
+        return fields_of(self)
 
     @property
     def label(self) -> str:

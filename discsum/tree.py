@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -34,6 +34,11 @@ def is_same_unit(relation: str) -> bool:
 def is_attribution(relation: str) -> bool:
     """Return whether a relation introduces what somebody says or thinks: `attribution-positive`, `Attribution`."""
     return relation.casefold().startswith("attribution")
+
+
+def fields_of(instance: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass without its cached properties, whose arrays would be writable in a copy."""
+    return {one.name: getattr(instance, one.name) for one in fields(instance)}
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -109,6 +114,10 @@ class RSTTree:
     def __repr__(self) -> str:
         """Return one line: how many EDUs, and the root."""
         return f"RSTTree(edus={self.edus}{f', root={self.nodes[0]}' if self.nodes else ''})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied."""
+        return fields_of(self)
 
     def _repr_html_(self) -> str:
         return FORMATS["html"].preview(self)

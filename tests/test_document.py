@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -99,3 +101,14 @@ def test_a_document_without_a_tree_says_why():
     for text, remedy in (("", "it has no text"), ("It rained.", "parse its text first")):
         with pytest.raises(InputError, match=f"got none; {remedy}"):
             Document(text).to_rs3()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda document: pickle.loads(pickle.dumps(document))])
+def test_copies_keep_their_arrays_read_only(copied):
+    tree = RSTTree(2, [Node(0, 1, 0, "NS", "causal-cause")])
+    document = Document.from_edu_texts(["The mill closed", "because the river fell."], tree)
+    for one in (document, copied(document)):
+        for array in (one.edu_to_sentence, one.tree.spans, *one.tree.parents, *one.tree.nucleus):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+        assert one == document and hash(one) == hash(document)
