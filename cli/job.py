@@ -25,7 +25,6 @@ from discsum.errors import InputError, WeightsError
 from discsum.files import to_line
 from discsum.format_registry import suffixes
 from discsum.persistence import read_config
-from discsum.text_checks import emptiness
 
 T = TypeVar("T")
 
@@ -152,8 +151,6 @@ class Job:
             for item, result in in_batches(unwritten(self.entries, writer, run), load, run, batch_size):
                 with run.guard(item), progress.hidden(writer.on_terminal):
                     write(item, result)
-                    if warning := emptiness(item.text):
-                        say(f"discsum: {item.source}: {warning}")
                 run.show(progress)
             if not (run.done or run.skipped or run.failed):
                 writer.write_nothing()

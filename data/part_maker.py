@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
-from warnings import warn
 
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
@@ -20,10 +19,8 @@ from discsum.data.shard_run import ShardJob
 from discsum.data.shard_sizes import DOCUMENTS, SIZE_UNITS
 from discsum.data.storage import Location
 from discsum.data.tasks import shards_of
-from discsum.errors import InputWarning
 from discsum.extras import needs
 from discsum.recipes.fields import Checked, Count, about, one_of
-from discsum.text_checks import emptiness
 
 
 @dataclass(frozen=True)
@@ -69,9 +66,6 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     def make(self, entries: Sequence[Item]) -> list[dict[str, Any]]:
         """Return the JSON object of each document, in order."""
         made = self.objects(entries)
-        for entry in entries:
-            if warning := emptiness(entry.text):
-                warn(f"{entry.source}: {warning}", InputWarning, stacklevel=2)
         if self.division.shard_format == PARQUET:
             for row in made:
                 check_parquet(row, self.command)

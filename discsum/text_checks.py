@@ -77,6 +77,8 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
         text: Any string; its first 5,000 characters are checked.
         language: ISO 639-1 code of the expected language; empty if it is not known.
     """
+    if not text.strip():
+        return ("expected some text, got none; its result is empty",)
     beginning, found = text[:MOST_CHARACTERS], []
     for pattern, fewest, advice in _MARKUP:
         count = len(pattern.findall(beginning))
@@ -91,11 +93,6 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     if other:
         found.append(f"expected the language {language!r}, got what looks like {other!r}; do not trust the result")
     return tuple(found)
-
-
-def emptiness(text: str) -> str:
-    """Return a warning about a text with nothing but white space, otherwise an empty string."""
-    return "" if text.strip() else "expected some text, got none; its result is empty"
 
 
 def _other_language(text: str, language: str) -> str:

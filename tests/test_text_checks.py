@@ -36,13 +36,17 @@ def test_another_language_is_told(code, text):
         "OK",
         "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18",
         "def total(prices): return sum(prices)",
-        "",
         "Oslo, Rome and Lima: three cities with a new market.",
         "Oslo,Rome\nThe council will rebuild the market.",
     ],
 )
 def test_english_and_what_is_no_language_is_not_doubted(text):
     assert text_warnings(text) == ()
+
+
+def test_a_text_without_words_is_told():
+    for text in ("", " \n\t"):
+        assert text_warnings(text) == ("expected some text, got none; its result is empty",)
 
 
 def test_an_english_text_that_is_not_expected_is_told():

@@ -72,7 +72,7 @@ def test_a_text_without_words_has_an_empty_summary(
     result = discsum("abstract", empty, article, *options)
     first, second = map(json.loads, result.out.splitlines())
     assert (result.code, first["summary"], first["tokens"], bool(second["summary"])) == (0, "", 0, True)
-    assert "empty.txt: expected some text, got none; its result is empty" in result.err
+    assert "empty: expected some text, got none; its result is empty" in result.err
     result = discsum("analyze", "attention", empty, "--model", model, "--parser", parser_folder, "-o", tmp_path)
     assert (result.code, "Traceback" in result.err) == (1, False)
 

@@ -102,7 +102,7 @@ def test_an_empty_text_has_an_empty_summary(extract, summarizer_folders, text):
         result = extract("-", "--model", model, "--json", stdin=text.encode())
         assert (result.code, result.err) == (
             0,
-            "discsum: standard input: expected some text, got none; its result is empty\n",
+            "discsum: stdin: expected some text, got none; its result is empty\n",
         )
         data = json.loads(result.out)
         assert (data["summary"], data["selected"], data["scores"]) == ("", [], [])

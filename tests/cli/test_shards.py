@@ -36,7 +36,9 @@ def test_documents_without_text_are_told(discsum, parser_folder, tmp_path, worke
     options = ("--parser", parser_folder, "--shards", "--shard", 2, "--workers", workers)
     result = discsum("parse", table, "-o", tmp_path / "parts", *options)
     told = [line for line in result.err.splitlines() if "expected some text, got none; its result is empty" in line]
-    assert result.code == 0 and sorted(line.split(".jsonl:")[1][0] for line in told) == ["2", "4"]
+    assert result.code == 0 and sorted(line.split()[1] for line in told) == ["some-2:", "some-4:"]
+    lines = gzip.decompress((tmp_path / "parts" / PARTS[0]).read_bytes()).splitlines()
+    assert json.loads(lines[1])["warnings"] == ["expected some text, got none; its result is empty"]
 
 
 def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
