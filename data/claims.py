@@ -20,10 +20,12 @@ from discsum.data.parts import Part
 from discsum.data.shard_names import is_shard, record_name
 from discsum.data.storage import Location, clear_unfinished, sizes_in
 from discsum.errors import InputError
-from discsum.recipes.fields import differences
+from discsum.recipes.fields import differences, differing
 
 # Hexadecimal digits of a recipe's digest in the name of a part's lock.
 DIGITS = 8
+# Fields of a recipe that depend on the content of its input alone.
+CONTENT = {f"documents {name}" for name in ("sha256", "digest", "files", "bytes", "version", "fingerprint")}
 # Advice if a folder was made with other options.
 REPEAT = f"repeat the earlier command, or {ELSEWHERE}"
 
@@ -62,12 +64,12 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
         # Clears after a killed run. One of its workers may still be running, so the run's last step clears again.
         clear_unfinished(folder)
     if changed := differences(_flat(found), _flat(recipe)) if found is not None else "":
-        message = _other_options(folder, changed)
+        message = _other_options(folder, found or {}, recipe)
         # A recipe without shards, such as one with a mistyped option, may be replaced.
         if finished or any(map(is_shard, sizes_in(folder))):
-            raise InputError(f"{message}; {REPEAT}")
+            raise InputError(message)
         if in_parts and others_at_work(folder, digest_of(recipe)[:DIGITS]):
-            raise InputError(f"{message}, with which runs of other parts are working; wait for them, or stop them")
+            raise InputError(f"{message}; runs of other parts are working on it; wait for them, or stop them")
     if not finished and (found is None or changed) and not write_recipe(folder, recipe, new=found is None):
         # Another part has begun the folder since it was looked at.
         return begin(folder, recipe, in_parts=in_parts)
@@ -76,12 +78,24 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
 
 def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
     """Raise `InputError` if a finished folder has another recipe; nothing is changed, so no lock is needed."""
-    if changed := differences(_flat(Manifest.read(folder, None).recipe), _flat(recipe)):
-        raise InputError(f"{_other_options(folder, changed)}; {REPEAT}")
+    found = Manifest.read(folder, None).recipe
+    if differences(_flat(found), _flat(recipe)):
+        raise InputError(_other_options(folder, found, recipe))
 
 
-def _other_options(folder: Location, changed: str) -> str:
-    return f"{folder}: expected a folder made from this input with these options, found different ones ({changed})"
+def _other_options(folder: Location, found: dict[str, Any], recipe: dict[str, Any]) -> str:
+    """Return the error about a folder of another recipe, which names the differences."""
+    there, here = _flat(found), _flat(recipe)
+    changed = differences(there, here)
+    if differing(there, here).keys() <= CONTENT:
+        return (
+            f"{folder}: expected the input that it was made from, found a changed one ({changed}); restore the input, "
+            f"or {ELSEWHERE}"
+        )
+    return (
+        f"{folder}: expected a folder made from this input with these options, found different ones ({changed}); "
+        f"{REPEAT}"
+    )
 
 
 def _check_unclaimed(folder: Location) -> None:

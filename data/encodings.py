@@ -15,7 +15,14 @@ _MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16"
 }
 
 # How files begin that are no text but are often given instead of one.
-_KINDS = {b"\x1f\x8b": "a gzip file", b"%PDF": "a PDF file", b"PK\x03\x04": "a zip file, as .docx is"}
+_KINDS = {
+    b"\x1f\x8b": "a gzip file",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"(\xb5/\xfd": "a Zstandard file",
+    b"%PDF": "a PDF file",
+    b"PK\x03\x04": "a zip file, as .docx is",
+}
 
 
 def check_encoding(name: str) -> None:

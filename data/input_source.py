@@ -24,7 +24,7 @@ from discsum.data.inputs import (
 )
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
-from discsum.data.storage import Location, Stored, check_unchanged, location
+from discsum.data.storage import Location, Stored, check_all_unchanged, check_unchanged, location
 from discsum.data.table_files import versions_of
 from discsum.data.tables import kind_of
 from discsum.errors import InputError
@@ -66,6 +66,15 @@ class InputSource:
             check_unchanged(file)
             yield from read_file(file.path, self._options, endings)
 
+    @property
+    def files(self) -> list[Stored]:
+        """The files, listed once; raises the errors of `identity`."""
+        return [file for _, file in self._files]
+
+    def check_inputs(self) -> None:
+        """Raise `InputError` if a local file has changed since `identity`."""
+        check_all_unchanged(self.files)
+
     def item_of(self, table: Location, row: Row) -> Item | Failure:
         """Return the document of a row of a table that workers read, or a `Failure`."""
         return item_of(row.content, row.source, table, row.label, self._options)
@@ -84,7 +93,7 @@ class InputSource:
             InputError: `unit` is `bytes` but workers cannot read the inputs; the message says why.
         """
         try:
-            files = [file for _, file in self._files]
+            files = self.files
         except InputError:
             if unit == BYTES:
                 raise
@@ -126,7 +135,7 @@ class InputSource:
         Raises:
             InputError: Standard input, which cannot be read again; or no such file or folder.
         """
-        digest, files = hashlib.sha256(), [file for _, file in self._files]
+        digest, files = hashlib.sha256(), self.files
         by_driver = self._undivided(files) is not None
         versions = versions_of(files, whole=by_driver or (hashed and len(files) == 1), lenient=True)
         for (place, file), version in zip(self._files, versions, strict=True):

@@ -250,15 +250,13 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
             for document in read_trees(path, options.given, options.roots, options.largest):
                 yield Item(document.id, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
-            number, checked = 0, False
+            checked = False
             rows = read_rows(path, options.encoding, options.convert, options.largest, options.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
                 if isinstance(row, dict) and not checked:
                     _check_columns(row, path, options)
                     checked = True
                 yield item_of(row, source, path, str(number), options)
-            if not number:
-                warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
         else:
             content = read_at_most(path, options.largest, f"; {RAISE}")
             yield Item(stem_of(path), str(path), options.text(content, str(path), suffix))

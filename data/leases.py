@@ -35,7 +35,7 @@ class Lease:
 
     def __str__(self) -> str:
         """Return the run and the time at which its lock expires."""
-        return f"{self.owner}, until {time.strftime('%H:%M:%S', time.localtime(self.expires))}"
+        return f"{self.owner}, until {time.strftime('%H:%M:%S %Z', time.localtime(self.expires))}"
 
     @property
     def expired(self) -> bool:
@@ -94,9 +94,15 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
 
 def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
     """Raise `LockedError` if a run holds a lock; with `wait`, wait until none does."""
+    told = False
     while (found := read_lease(lock)) is not None and not found.expired:
         if not wait:
             raise LockedError(f"{what}: another run is using it ({found}); wait for that run to end")
+        if not told:
+            warnings.warn(
+                f"{what}: another run is using it ({found}); waiting for it to end", InputWarning, stacklevel=2
+            )
+            told = True
         time.sleep(LOOK)
 
 

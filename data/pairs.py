@@ -331,4 +331,6 @@ def _references(value: Any, whole: bool) -> tuple[str, ...]:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
     return repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:40]}…"

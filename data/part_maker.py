@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from discsum.data.equal_ids import warn_of_equal_ids
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
@@ -103,10 +104,11 @@ def part_job(
         with needs("pyarrow"):
             import pyarrow  # noqa: F401
     assert COMMAND in options, "folders of datasets have no command, those of parts have"
+    warn_of_equal_ids(file.path for file in source.files)
     tables, documents = source.tables(division.shard_unit), source.identity(hashed=division.shard_unit == DOCUMENTS)
     whole = options | division.to_dict() | {"documents": documents, "made_by": made_by}
 
     def shards() -> Iterator[Iterable[Item | Failure]]:
         return shards_of(source.items(), division.shard, division.shard_unit, tables)
 
-    return ShardJob(shards, folder, whole, part_name(division.shard_format), maker)
+    return ShardJob(shards, folder, whole, part_name(division.shard_format), maker, check_inputs=source.check_inputs)

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
+from discsum.data.equal_ids import warn_of_equal_ids
 from discsum.data.failures import Failure
 from discsum.data.pairs import Pair, Pairs
 from discsum.data.preprocess_recipe import OWN, PreprocessRecipe, makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.shards import check_shards
-from discsum.data.storage import Location
+from discsum.data.storage import Location, check_all_unchanged
 from discsum.data.tasks import check_unit, shards_of
 from discsum.errors import InputError
 
@@ -49,4 +50,6 @@ def preprocess_job(
     def shards() -> Iterator[Iterable[Pair | Failure]]:
         return shards_of(pairs, recipe.shard, recipe.shard_unit, tables)
 
-    return ShardJob(shards, folder, whole, SHARD_FILE, maker, check_shards)
+    files = pairs.source.files if isinstance(pairs, Pairs) and not pairs.source.is_dataset else []
+    warn_of_equal_ids(file.path for file in files)
+    return ShardJob(shards, folder, whole, SHARD_FILE, maker, check_shards, lambda: check_all_unchanged(files))

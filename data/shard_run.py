@@ -57,6 +57,7 @@ class ShardJob(Generic[Entry]):
         file: Format string for the file name of a shard, given its number.
         maker: Returns the maker that workers run, given the absolute folder, the recipe's digest and the device.
         check: Checks the content of a finished folder's shards against its manifest, after their checksums.
+        check_inputs: Raises `InputError` if a file has changed since the run began to read.
     """
 
     shards: Callable[[], Iterable[Iterable[Entry | Failure]]]
@@ -65,6 +66,7 @@ class ShardJob(Generic[Entry]):
     file: str
     maker: Callable[[Location, str, str], ShardMaker[Entry, Any]]
     check: Callable[[Manifest, Location], None] = lambda manifest, folder: None
+    check_inputs: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         """Escape text in the recipe that UTF-8 cannot encode, for example in file names.
@@ -205,7 +207,8 @@ class _Run:
         problems = [
             f"{self._job.folder}: expected {self.count} shards, {len(missing)} are missing: {named}",
             *self.faults[:SHOWN],
-            "run their parts again, or the whole command without --part and --finish",
+            "run their parts again (part K mod N + 1 of N makes number K), or the whole command without --part and "
+            "--finish",
         ]
         raise InputError("; ".join(problems))
 
@@ -284,8 +287,9 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
     """Write the manifest from the records of a run's shards, all of which exist.
 
     Raises:
-        InputError: There are other shards too; a manifest without them would make the run seem complete.
+        InputError: There are other shards too, or the inputs have changed; a manifest would make the run seem complete.
     """
+    job.check_inputs()
     run.check_surplus()
     # The folder is not listed again if no shard was made.
     listing = Listing.of(job.folder) if len(run.found) < run.count else Listing(job.folder, {})

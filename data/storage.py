@@ -266,6 +266,13 @@ def check_unchanged(file: Stored) -> None:
         )
 
 
+def check_all_unchanged(files: Iterable[Stored]) -> None:
+    """Raise `InputError` if a local file is not the one that a run found at its start; stores are not asked again."""
+    for file in files:
+        if isinstance(file.path, Path):
+            check_unchanged(file)
+
+
 def stored_from(path: RemotePath, info: Mapping[str, Any]) -> Stored:
     """Return size and version of a file, given what its store reports about it."""
     if info["size"] is None:

@@ -62,7 +62,7 @@ def read_rows(
 ) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     """Yield the rows of a table with file and line; a line or record that cannot be read becomes a `Failure`.
 
-    Rows are streamed, so the table may have any size.
+    Rows are streamed, so the table may have any size. A warning tells if there are none.
 
     Args:
         path: The table.
@@ -75,6 +75,18 @@ def read_rows(
         InputError: No such encoding, or a file that is not a table, or is truncated; also as for `separated_rows`.
     """
     check_encoding(encoding)
+    empty = True
+    for source, row in _rows_of(path, encoding, remedy, largest, columns):
+        empty = False
+        yield source, row
+    if empty:
+        warnings.warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
+
+
+def _rows_of(
+    path: Location, encoding: str, remedy: str, largest: int, columns: Columns | None
+) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
+    """Yield the rows of a table; see `read_rows`."""
     kind = kind_of(path)
     if kind == ".parquet":
         table = parquet_file(path)

@@ -9,13 +9,14 @@ import platform
 import re
 import shutil
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, Literal, Protocol
 
-from discsum.errors import InputError, LockedError
+from discsum.errors import InputError, InputWarning, LockedError
 
 # Suffix of a file that is being written.
 WRITING = ".writing"
@@ -170,11 +171,14 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     # Imported late, because most processes lock nothing.
     from filelock import FileLock, Timeout
 
-    file = FileLock(lock, timeout=-1 if wait else seconds)
+    file, used = FileLock(lock, timeout=seconds), f"{what}: another run is using it"
     try:
         file.acquire()
     except Timeout as error:
-        raise LockedError(f"{what}: another run is using it; wait for that run to end") from error
+        if not wait:
+            raise LockedError(f"{used}; wait for that run to end") from error
+        warnings.warn(f"{used}; waiting for it to end", InputWarning, stacklevel=3)
+        file.acquire(timeout=-1)
     try:
         yield
     finally:

@@ -6,7 +6,10 @@ from small_news import write_table
 
 from discsum import formats, oracles
 from discsum.data import engines
+from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
+from discsum.data.parse_parts import ParseRecipe, parse_job
+from discsum.data.part_maker import Division
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.shard_run import make_all
@@ -41,9 +44,20 @@ def test_parts_in_python(tmp_path, monkeypatch, capsys):
     for name in ("a", "b"):
         (tmp_path / "news" / f"{name}.txt").write_text("It rained. The river rose, so nobody came.")
     monkeypatch.chdir(tmp_path)
-    (example,) = blocks(DOCS / "scale.md", "python")
-    exec(example.content, {})
+    exec(blocks(DOCS / "scale.md", "python")[-1].content, {})
     assert capsys.readouterr().out == "2 ['part-00000.jsonl.gz']\n"
+
+
+def test_parts_in_other_tools(parser_folder, tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("It rained. The river rose, so nobody came.")
+    source, recipe = InputSource([str(tmp_path / "a.txt")]), ParseRecipe(str(parser_folder))
+    for name, kind in (("parsed", "jsonl.gz"), ("parsed-parquet", "parquet")):
+        make_all(parse_job(source, tmp_path / name, recipe, Division(shard_format=kind)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    found = {}
+    exec(blocks(DOCS / "scale.md", "python")[0].content, found)
+    assert found["lines"][0]["text"] == found["frame"]["text"][0] == "It rained. The river rose, so nobody came."
 
 
 def test_a_dataset_folder_in_python(parser_folder, tmp_path, monkeypatch, capsys):

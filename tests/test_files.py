@@ -6,7 +6,10 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -76,6 +79,22 @@ def test_a_lock_of_another_run_is_refused(tmp_path):
     with locked(tmp_path / ".lock", tmp_path):
         assert (tmp_path / ".lock").exists()
     assert not list(tmp_path.iterdir())
+
+
+def test_waiting_for_a_lock_is_told(tmp_path):
+    def hold():
+        with locked(tmp_path / ".lock", tmp_path):
+            held.set()
+            told.wait(30)
+
+    held, told = Event(), Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hold)
+        held.wait(30)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.showwarning = lambda *args, **options: (found.append(args[0]), told.set())
+            with locked(tmp_path / ".lock", tmp_path, wait=True):
+                assert [str(one) for one in found] == [f"{tmp_path}: another run is using it; waiting for it to end"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX")

@@ -95,6 +95,11 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     if missing:
         given = " ".join(f"{field}=..." for field in missing)
         raise InputError(f"expected {' and '.join(missing)} in the recipe, got none; add {given}")
+    if "://" in str(content["data"]):
+        raise InputError(
+            f"data: expected a folder on this machine, got the URL {content['data']}; name tables and dataset folders "
+            "elsewhere one by one, as in train=[{path: 's3://bucket/train'}]"
+        )
     content.pop("kind", None)
     # YAML reads a folder named 2 as a number.
     return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", None) or "")

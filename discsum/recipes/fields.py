@@ -145,12 +145,18 @@ def check_value(hint: Any, value: Any, name: str) -> None:
 
 def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
     """Describe the fields in which a recipe differs from one read from JSON, with both values; empty if none do."""
+    found = differing(there, recipe)
+    return ", ".join(f"{key} {there!r} there and {here!r} here" for key, (there, here) in found.items())
+
+
+def differing(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the fields in which a recipe differs from one read from JSON, by name, with both values."""
     here = json.loads(json.dumps(recipe))
-    return ", ".join(
-        f"{key} {there.get(key)!r} there and {here.get(key)!r} here"
+    return {
+        key: (there.get(key), here.get(key))
         for key in sorted(there.keys() | here.keys())
         if there.get(key) != here.get(key)
-    )
+    }
 
 
 def _instance(cls: type, data: Any, name: str, wrong: list[str]) -> Any:

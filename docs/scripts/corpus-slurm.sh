@@ -18,6 +18,7 @@ export PREPROCESS=${PREPROCESS:---oracle kedzie --encoder bert-base-uncased}
 processes=$((GPUS == 0 ? 1 : GPUS)) # that train on a node
 # One assignment a line: only the status of the last one on a line ends the script.
 self=$(realpath "$0")
+: "${2:?expected a corpus and a folder: corpus-slurm.sh CORPUS RUN}"
 corpus=$(realpath -e "$1")
 run=$(realpath -m "$2") stage=${3:-submit} split=${4:-}
 

@@ -1,0 +1,40 @@
+"""Notice files whose documents would get the same ids, because ids have no folders."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
+
+from discsum.data.storage import Location
+from discsum.data.tables import TABLES, own_id, read_rows, stem_of
+from discsum.errors import DiscsumError, InputWarning
+
+
+def warn_of_equal_ids(paths: Iterable[Location]) -> None:
+    """Warn if files of different folders have the same name; of tables only if their rows seem to have no ids."""
+    first: dict[str, Location] = {}
+    texts, tables = list[tuple[Location, Location]](), list[tuple[Location, Location]]()
+    for path in paths:
+        table = path.name.lower().endswith(TABLES)
+        other = first.setdefault(stem_of(path, ".gz") if table else stem_of(path), path)
+        if other != path:
+            (tables if table else texts).append((other, path))
+    # Only one table is read, because there may be thousands.
+    repeated = [*texts, *([] if tables and _has_ids(tables[0][1]) else tables)]
+    if repeated:
+        one, other = repeated[0]
+        warnings.warn(
+            f"files with the name of another one: {len(repeated)}, such as {other}, as {one}; their documents get the "
+            "same ids, which have no folders; rename the files, or give rows of tables a column id",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def _has_ids(table: Location) -> bool:
+    """Return whether the first row of a table has an id, or cannot be read."""
+    with suppress(DiscsumError, OSError):
+        for _, row in read_rows(table, "utf-8"):
+            return not isinstance(row, dict) or bool(own_id(row.get("id")))
+    return True
