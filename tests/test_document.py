@@ -112,3 +112,9 @@ def test_copies_keep_their_arrays_read_only(copied):
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
         assert one == document and hash(one) == hash(document)
+
+
+def test_spans_of_numpy_are_written_as_json():
+    spans = [Span(*place) for place in np.array([[0, 10], [11, 19]])]
+    document = Document.from_spans("It rained. We left.", spans, spans)
+    assert Document.from_json(json.loads(json.dumps(document.to_json()))) == document

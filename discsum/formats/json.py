@@ -33,8 +33,9 @@ def to_object(document: Document) -> dict[str, Any]:
         "id": document.id,
         "text": document.text,
         "parser": document.parser,
-        "sentences": [asdict(span) for span in document.sentences],
-        "edus": [asdict(edu) for edu in document.edus],
+        # NumPy's numbers cannot be written as JSON.
+        "sentences": [{name: int(getattr(span, name)) for name in _SPAN} for span in document.sentences],
+        "edus": [{name: int(getattr(edu, name)) for name in (*_SPAN, "sentence")} for edu in document.edus],
         "nodes": None if document.tree is None else document.tree.to_dicts(),
     }
     pairs = [found.start() for found in _PAIR.finditer(document.text)]
