@@ -70,12 +70,13 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     F1, precision or recall.
 
     Raises:
-        InputError: An unknown measure, no documents, different numbers of references and summaries, a document
-            without a reference, or something else than a text.
+        TypeError: Something else than texts, or a single one.
+        InputError: An unknown measure, no documents, different numbers of references and summaries, or a document
+            without a reference.
     """
     signed = signature(measure)
     if isinstance(predictions, str) or isinstance(references, str):
-        raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
+        raise TypeError("expected a list of summaries and a list of references, got a single text; put it in a list")
     predictions = [_text(row, prediction) for row, prediction in enumerate(predictions)]
     references = [_references(row, given) for row, given in enumerate(references)]
     if not predictions and not references:
@@ -95,7 +96,7 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
 
 def _text(row: int, given: Any) -> str:
     if not isinstance(given, str):
-        raise InputError(f"document {row}: expected the text of a summary, got {type(given).__name__}")
+        raise TypeError(f"document {row}: expected the text of a summary, got {type(given).__name__}")
     return given
 
 
@@ -105,7 +106,7 @@ def _references(row: int, given: Any) -> list[str]:
     if not texts:
         raise InputError(f"document {row}: expected at least one reference, got none")
     if not all(isinstance(text, str) for text in texts):
-        raise InputError(f"document {row}: expected a reference, or a list of references, got {given!r:.80}")
+        raise TypeError(f"document {row}: expected a reference, or a list of references, got {given!r:.80}")
     return texts
 
 
