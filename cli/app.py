@@ -92,7 +92,7 @@ def main() -> None:
     warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
     # Told with every batch.
     warnings.filterwarnings("once", ".*as the model has no default length", InputWarning)
-    # A line of the reports.
+    # Reports have a line about it.
     warnings.filterwarnings("ignore", "intervals and p-values are too small", InputWarning)
     # Told for each model, each document, or each run of a table.
     warnings.filterwarnings("once", ".* has no effect ", InputWarning)

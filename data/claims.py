@@ -69,7 +69,7 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
         if finished or any(map(is_shard, sizes_in(folder))):
             raise InputError(message)
         if in_parts and others_at_work(folder, digest_of(recipe)[:DIGITS]):
-            raise InputError(f"{message}; runs of other parts are working on it; wait for them, or stop them")
+            raise InputError(f"{message}; runs of other parts are at work there; wait for them, or stop them")
     if not finished and (found is None or changed) and not write_recipe(folder, recipe, new=found is None):
         # Another part has begun the folder since it was looked at.
         return begin(folder, recipe, in_parts=in_parts)
@@ -89,8 +89,8 @@ def _other_options(folder: Location, found: dict[str, Any], recipe: dict[str, An
     changed = differences(there, here)
     if differing(there, here).keys() <= CONTENT:
         return (
-            f"{folder}: expected the input that it was made from, found a changed one ({changed}); restore the input, "
-            f"or {ELSEWHERE}"
+            f"{folder}: expected the input that it was made from, found a changed or another one ({changed}); repeat "
+            f"the earlier command with that input, or {ELSEWHERE}"
         )
     return (
         f"{folder}: expected a folder made from this input with these options, found different ones ({changed}); "

@@ -12,12 +12,12 @@ from discsum.errors import DiscsumError, InputWarning
 
 
 def warn_of_equal_ids(paths: Iterable[Location]) -> None:
-    """Warn if files of different folders have the same name; of tables only if their rows seem to have no ids."""
-    first: dict[str, Location] = {}
+    """Warn if files have the same name apart from folder and ending; of tables only if rows seem to have no ids."""
+    first: dict[tuple[bool, str], Location] = {}
     texts, tables = list[tuple[Location, Location]](), list[tuple[Location, Location]]()
     for path in paths:
         table = path.name.lower().endswith(TABLES)
-        other = first.setdefault(stem_of(path, ".gz") if table else stem_of(path), path)
+        other = first.setdefault((table, stem_of(path, ".gz") if table else stem_of(path)), path)
         if other != path:
             (tables if table else texts).append((other, path))
     # Only one table is read, because there may be thousands.
@@ -34,7 +34,9 @@ def warn_of_equal_ids(paths: Iterable[Location]) -> None:
 
 def _has_ids(table: Location) -> bool:
     """Return whether the first row of a table has an id, or cannot be read."""
-    with suppress(DiscsumError, OSError):
-        for _, row in read_rows(table, "utf-8"):
+    with suppress(DiscsumError, OSError), warnings.catch_warnings():
+        # Told when it is read for its documents.
+        warnings.simplefilter("ignore", InputWarning)
+        for _, row in read_rows(table, "utf-8", columns=lambda names: [name for name in names if name == "id"]):
             return not isinstance(row, dict) or bool(own_id(row.get("id")))
     return True

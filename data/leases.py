@@ -76,8 +76,9 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
         LockedError: Another run holds it and `wait` is false; the error names `what` it protects.
     """
     owner = f"{HOST}-{os.getpid()}-{token_hex(4)}"
+    told = False
     while not _taken(lock, what, owner):
-        check_free(lock, what, wait=wait)
+        told = check_free(lock, what, wait=wait, told=told)
     ended = threading.Event()
     renewing = threading.Thread(target=_renew, args=(lock, what, owner, ended), daemon=True)
     renewing.start()
@@ -92,9 +93,11 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
                 remove([lock])
 
 
-def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
-    """Raise `LockedError` if a run holds a lock; with `wait`, wait until none does."""
-    told = False
+def check_free(lock: RemotePath, what: Location, *, wait: bool = False, told: bool = False) -> bool:
+    """Raise `LockedError` if a run holds a lock; with `wait`, wait until none does.
+
+    The first wait is told unless it has been `told` before; returns whether it has been.
+    """
     while (found := read_lease(lock)) is not None and not found.expired:
         if not wait:
             raise LockedError(f"{what}: another run is using it ({found}); wait for that run to end")
@@ -104,6 +107,7 @@ def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
             )
             told = True
         time.sleep(LOOK)
+    return told
 
 
 def _taken(lock: RemotePath, what: Location, owner: str) -> bool:

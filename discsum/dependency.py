@@ -54,11 +54,8 @@ def depths(heads: ArrayLike) -> NDArray[np.int64]:
     Raises:
         InputError: Heads that leave the range, or a cycle.
     """
-    given = np.asarray(heads)
-    above: NDArray[np.int64] = given.astype(np.int64)
+    above = _whole(heads, "heads")
     count = len(above)
-    if (above != given).any():
-        raise InputError(f"expected whole numbers as heads, got {given.tolist()!s:.80}")
     if count and (above.min() < 0 or above.max() >= count):
         raise InputError(f"expected heads in 0 to {count - 1}, got {above.min()} to {above.max()}")
     steps: NDArray[np.int64] = (above != np.arange(count)).astype(np.int64)
@@ -172,6 +169,19 @@ def _attributions(tree: RSTTree, heads: Sequence[int]) -> list[int]:
     return found
 
 
+def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Return numbers as integers, which they must be."""
+    given = np.asarray(values)
+    if (
+        given.size
+        and given.dtype.kind not in "iu"
+        and not (given.dtype.kind == "f" and (np.isfinite(given) & (given == np.rint(given))).all())
+    ):
+        raise InputError(f"{name}: expected whole numbers, got {given.tolist()!s:.80}")
+    found: NDArray[np.int64] = given.astype(np.int64)
+    return found
+
+
 def check_edu_to_sentence(edu_to_sentence: object) -> None:
     """Raise `TypeError` for a document in place of the sentences of its EDUs."""
     if hasattr(edu_to_sentence, "edu_to_sentence"):
@@ -180,13 +190,11 @@ def check_edu_to_sentence(edu_to_sentence: object) -> None:
 
 def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     check_edu_to_sentence(edu_to_sentence)
-    given, sentences = np.asarray(heads), np.asarray(edu_to_sentence)
-    sentence = sentences.astype(np.int64)
-    heads = given.astype(np.int64)
+    heads, sentence = _whole(heads, "heads"), _whole(edu_to_sentence, "sentences")
     if heads.shape != sentence.shape or heads.ndim != 1 or not len(heads):
         raise InputError(f"expected a sentence for each of {heads.size} EDUs, got an array of shape {sentence.shape}")
-    if (sentence != sentences).any() or sentence.min() < 0:
-        raise InputError(f"expected whole sentence numbers of at least 0, got {sentences.tolist()!s:.80}")
-    if (heads != given).any() or heads.min() < 0 or heads.max() >= len(heads):
-        raise InputError(f"expected heads from 0 to {len(heads) - 1}, got {given.tolist()}")
+    if sentence.min() < 0:
+        raise InputError(f"expected sentence numbers of at least 0, got {sentence.min()}")
+    if heads.min() < 0 or heads.max() >= len(heads):
+        raise InputError(f"expected heads from 0 to {len(heads) - 1}, got {heads.tolist()}")
     return heads, sentence

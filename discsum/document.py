@@ -15,7 +15,7 @@ from discsum.errors import InputError
 from discsum.erst import ERST
 from discsum.format_registry import FORMATS, dump, load
 from discsum.layout import Layout
-from discsum.tree import RSTTree, check_tree, fields_of, read_only
+from discsum.tree import RSTTree, check_tree, read_only, uncached
 from discsum.writing import ends_sentence, join_units
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Document:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled and copied."""
-        return fields_of(self)
+        return uncached(self)
 
     @property
     def label(self) -> str:

@@ -30,7 +30,7 @@ def inference(
 ) -> Callable[Concatenate[Self, Arguments], Result]:
     """Let a method compute without gradients, and without the autocast of a caller's training loop.
 
-    Its tensors are ordinary ones, which a caller may train on; those of `torch.inference_mode` are not.
+    Its tensors are ordinary ones, which a caller may train on, unless the caller is in `torch.inference_mode`.
     """
 
     @wraps(method)

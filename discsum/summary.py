@@ -22,14 +22,17 @@ from discsum.errors import InputError, InputWarning
 from discsum.format_registry import FORMATS
 from discsum.layout import Layout
 from discsum.layout_patterns import QUOTE
-from discsum.tidying import tidied
-from discsum.writing import single_line
+from discsum.tidying import completed, tidied
+from discsum.writing import BLANK_LINE, single_line
 
-# Before a subject that is reported: "that the economy is weak", but not "that is weak", "that man is old".
-_THAT = re.compile(
-    r"\Athat\s+(?=(?:the|an?|he|she|it|they|we|you|th(?:is|ese|ose)|his|her|their|its|our|my|your|there|no|some|many)\b"
-    r"|[A-Z])"
+# The beginning of a subject.
+_NOUN = re.compile(
+    r"(?:the|an?|he|she|it|they|we|you|th(?:is|ese|ose)|his|her|their|its|our|my|your|there|no|some|many)\b|[A-Z]"
 )
+# Before a subject that is reported: "that the economy is weak", but not "that is weak", "that man is old".
+_THAT = re.compile(rf"\Athat\s+(?={_NOUN.pattern})")
+# Characters around a run in which a quotation may begin or end.
+REACH = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +251,38 @@ class Summary:
             between = " "
             if unit.index == last.index + 1:
                 between = self.document.text[last.end : unit.start]
-            elif self._clauses[last.index] == self._clauses[unit.index]:
-                # It is before what was left out of the clause.
+            elif self._clauses[last.index] == self._clauses[unit.index] and _is_embedding(last.text, unit.text):
                 words = words.removesuffix(",")
             words += between + unit.text
         words = _single_line(words)
-        if self.tidy and run[0].index in self._reported:
+        if not self.tidy or {unit.index for unit in run} <= self._labels:
+            return words
+        if run[0].index in self._reported:
             words = _THAT.sub("", words)
-        return tidied(words) if self.tidy and not {unit.index for unit in run} <= self._labels else words
+        return tidied(self._completed(words, run[0], run[-1]))
+
+    def _completed(self, words: str, first: Selected, last: Selected) -> str:
+        """Return the words of a run from `first` to `last`, with both marks of quotations that the selection cuts."""
+        text, units = self.document.text, self.document.units(self.unit)
+        before, after = first.index - 1, last.index + 1
+        if before in self._chosen and after in self._chosen:
+            return words
+        while before in self._chosen and first.start - units[before].start < REACH:
+            before -= 1
+        while after in self._chosen and units[after].end - last.end < REACH:
+            after += 1
+        begin, end = units[before + 1].start, units[after - 1].end
+        return completed(
+            words,
+            BLANK_LINE.split(text[max(0, begin - REACH) : begin])[-1],
+            BLANK_LINE.split(text[end : end + REACH], 1)[0],
+            text[begin : first.start],
+            text[last.end : end],
+        )
+
+    @cached_property
+    def _chosen(self) -> frozenset[int]:
+        return frozenset(unit.index for unit in self.selected)
 
 
 def _single_line(text: str) -> str:
@@ -266,6 +293,14 @@ def _single_line(text: str) -> str:
         others = [line.lstrip()[quote.end() :] for line, quote in zip(others, quotes, strict=True) if quote]
         text = "\n".join([first, *others])
     return single_line(text)
+
+
+def _is_embedding(first: str, second: str) -> bool:
+    """Return whether a comma at the end of the first part of a clause is only that before what interrupts it.
+
+    It is not in "Anna Berg, 45, who left, ...", nor before a noun: "After that day, which was long, the mill ...".
+    """
+    return first.endswith(",") and "," not in first[:-1] and not _NOUN.match(second)
 
 
 def _finite(score: float) -> float | None:

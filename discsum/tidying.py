@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from discsum.layout_patterns import LINK
 from discsum.writing import ends_sentence, full_stop
@@ -13,18 +14,17 @@ _MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
 _FIRST_WORD = re.compile(r"[^\W_][\w'’]*")
 # What follows a variable.
 _OPERATOR = re.compile(r"\s*[=<>≤≥+*/^]")
-# Marks that open quotations and brackets, and marks that close them; neither smileys nor inches. `"` may be either.
-_OPENING, _CLOSING = re.compile(r"“|(?<![^\s(\[“\"'–—-])[\"(\[](?=\S)"), re.compile(r"”|(?<=\S)[\")\]]")
-_CLOSES = {"“": "”", '"': '"', "(": ")", "[": "]"}
 _LOOSE_END = " \t,;:–—-，、；：،؛"
+# Marks of quotations and brackets: no smileys, and no quotes inside of words.
+_MARK = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”)\]]|(?<![^\s(\[“\"'–—-])[(\[](?=\S)")
+_QUOTES = ("“", '"')
+_CLOSES = {"“": "”", '"': '"', "(": ")", "[": "]"}
+# Before and after a quote that opens, or closes, a quotation beyond doubt.
+_OPENING, _CLOSING = re.compile(r"(?<![^\s(\[])\"(?=\w)"), re.compile(r"(?<=[\w.,!?…])\"(?!\w)")
 
 
 def tidied(run: str) -> str:
-    """Return the run of EDUs as a sentence; closing quotes stay outermost, as in `"so he said."`.
-
-    Quotations and brackets that end, or quotations that begin, in an EDU outside the run do so with the run.
-    """
-    run = _with_pairs(run)
+    """Return the run of EDUs as a sentence; closing quotes stay outermost, as in `"so he said."`."""
     quotes = _QUOTES_AT_END.search(run)
     cut = quotes.start() if quotes else len(run)
     body, closing = run[:cut].rstrip(), run[cut:]
@@ -40,23 +40,55 @@ def tidied(run: str) -> str:
     return body[:index] + body[index].title() + body[index + 1 :] + closing
 
 
-def _with_pairs(run: str) -> str:
-    """Return the run with the closing marks that it lacks at its end, and opening quotes at its beginning."""
-    if "„" in run:
+def completed(run: str, before: str, after: str, earlier: str = "", later: str = "") -> str:
+    """Return a run with the second mark of English quotations that a selection cuts, and of brackets that it opens.
+
+    Args:
+        run: The text of EDUs.
+        before: The text of the paragraph that is left out before, in which quotations may begin.
+        after: The text of the paragraph that is left out after, in which what is open may end.
+        earlier: The selected text between `before` and the run.
+        later: The selected text between the run and `after`.
+    """
+    whole = f"{earlier} {run} {later}".strip()
+    if not _MARK.search(whole) or "„" in before + whole + after:
         # There “ closes.
         return run
-    lacking, unclosed = "", list[str]()
-    for place, mark in enumerate(run):
-        if unclosed and mark == _CLOSES[unclosed[-1]] and _CLOSING.match(run, place):
-            unclosed.pop()
-        elif _OPENING.match(run, place):
-            unclosed.append(mark)
-        elif mark == "”" or (mark == '"' and _CLOSING.match(run, place)):
-            # Not inches.
-            lacking += "" if run[place - 1].isdigit() else "“" if mark == "”" else mark
-    if not unclosed:
-        return lacking + run
-    return lacking + run.rstrip(_LOOSE_END) + "".join(_CLOSES[mark] for mark in reversed(unclosed))
+    known = [mark for mark, _ in _scan(before, ())[0]]
+    left, closed = _scan(whole, known)
+    tail = [_CLOSES[mark] for mark, old in reversed(left) if not old and _CLOSES[mark] in after]
+    if tail and not later:
+        run = run.rstrip(_LOOSE_END) + "".join(tail)
+    return run if earlier else "".join(mark for mark in closed if mark in _QUOTES) + run
+
+
+def _scan(text: str, known: Sequence[str]) -> tuple[list[tuple[str, bool]], list[str]]:
+    """Read the marks of a text, at whose start the `known` ones are open.
+
+    Returns:
+        The marks that are open at its end, each with whether it is one of the `known`; and those of the `known` that
+        the text closes.
+    """
+    found, closed = [(mark, True) for mark in known], list[str]()
+    for match in _MARK.finditer(text):
+        mark, place = match[0], match.start()
+        last = next((index for index, (one, _) in enumerate(found) if _CLOSES[one] == mark), None)
+        if mark == '"' and last is None and (_CLOSING.match(text, place) or text[place - 1 : place].isdigit()):
+            # Its opening mark is missing, or it is an inch.
+            continue
+        if mark == '"' and last is not None and _OPENING.match(text, place):
+            # The closing mark before it is missing.
+            del found[last]
+            last = None
+        if last is not None:
+            closed += [found[last][0]] if found[last][1] else []
+            del found[last:]
+        elif mark in _CLOSES:
+            found.append((mark, False))
+        elif mark in ")]":
+            # Brackets of two kinds, as in half-open intervals.
+            found = [one for one in found if one[0] in _QUOTES]
+    return found, closed
 
 
 def _is_capitalised(word: re.Match[str], text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -36,9 +36,13 @@ def is_attribution(relation: str) -> bool:
     return relation.casefold().startswith("attribution")
 
 
-def fields_of(instance: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass without its cached properties, whose arrays would be writable in a copy."""
-    return {one.name: getattr(instance, one.name) for one in fields(instance)}
+def uncached(instance: Any) -> dict[str, Any]:
+    """Return the attributes of an object without its cached properties, whose arrays would be writable in a copy."""
+    return {
+        name: value
+        for name, value in vars(instance).items()
+        if not isinstance(getattr(type(instance), name, None), cached_property)
+    }
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -117,7 +121,7 @@ class RSTTree:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled and copied."""
-        return fields_of(self)
+        return uncached(self)
 
     def _repr_html_(self) -> str:
         return FORMATS["html"].preview(self)

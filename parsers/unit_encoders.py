@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from discsum.constants import DISCOURSE, ISOLATED, UNITS, VECTORS
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
+from discsum.inference import inference
 from discsum.parsers.encoder import WindowEncoder, longest_window
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import encoding
@@ -206,7 +207,12 @@ class UnitEncoder:
         """Return the names of the vectors to keep of a text for its units; see `Reading`."""
         return {unit, *([STATES] if self.kind == DISCOURSE else [])}
 
-    @torch.inference_mode()
+    @property
+    def device(self) -> torch.device:
+        """The device that it computes on."""
+        return self.windows.device
+
+    @inference
     def of(self, item: ParsedDocument, unit: str) -> Tensor:
         """Return `(units, width)` for a parsed document, from the parser's encoding if `pools`."""
         if self.parser is None or not self.pools:

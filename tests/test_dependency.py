@@ -166,11 +166,15 @@ def test_what_is_no_tree_is_named(heads, message):
 def test_maps_that_do_not_fit():
     with pytest.raises(InputError, match="a sentence for each of 2 EDUs"):
         attach_to_sentences([0, 0], [0])
-    with pytest.raises(InputError, match="expected whole sentence numbers of at least 0, got "):
+    with pytest.raises(InputError, match="expected sentence numbers of at least 0, got -1"):
         attach_to_sentences([0, 0], [0, -1])
     with pytest.raises(InputError, match="EDUs in 1 sentences"):
         sentence_heads([0, 0], [0, 1], 1)
-    for heads in ([5, 0], [-1, 0], [0.5, 0]):
+    for heads in ([0.5, 0], [float("nan"), 0], [float("inf"), 0], [None, 0]):
+        for call in (lambda: attach_to_sentences(heads, [0, 0]), lambda: depths(heads)):  # noqa: B023
+            with pytest.raises(InputError, match=r"heads: expected whole numbers, got \["):
+                call()
+    for heads in ([5, 0], [-1, 0]):
         with pytest.raises(InputError, match="expected heads from 0 to 1, got"):
             attach_to_sentences(heads, [0, 0])
 

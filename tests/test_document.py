@@ -107,6 +107,8 @@ def test_a_document_without_a_tree_says_why():
 def test_copies_keep_their_arrays_read_only(copied):
     tree = RSTTree(2, [Node(0, 1, 0, "NS", "causal-cause")])
     document = Document.from_edu_texts(["The mill closed", "because the river fell."], tree)
+    # What is cached before is not copied.
+    assert len(document.edu_to_sentence) + len(tree.spans) + len(tree.parents) + len(tree.nucleus) == 7
     for one in (document, copied(document)):
         for array in (one.edu_to_sentence, one.tree.spans, *one.tree.parents, *one.tree.nucleus):
             with pytest.raises(ValueError, match="read-only"):

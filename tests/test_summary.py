@@ -69,11 +69,11 @@ def test_edu_text(document, indices, plain, tidy):
         ("see https://mill.org/a#top", "See https://mill.org/a#top"),
         ("www.mill.org is down", "www.mill.org is down."),
         ('"', '"'),
-        ('"the mill is old,', '"The mill is old."'),
-        ('the mill is old,"', '"The mill is old."'),
-        ("the mill is old,” she said", "“The mill is old,” she said."),
-        ('"in 2015" they closed "the mill', '"In 2015" they closed "the mill."'),
-        ("the mill (which [as ever] is old,", "The mill (which [as ever] is old)."),
+        ("”", "”"),
+        ("text “", "Text “."),
+        ('(Times)"We left," he said', '(Times)"We left," he said.'),
+        ('she said:"well"', 'She said:"well."'),
+        ("an interval [0, 1) is open", "An interval [0, 1) is open."),
         ('a nail of 5" and a board', 'A nail of 5" and a board.'),
         ("b) the mill closed :(", "b) The mill closed :(."),
         ("„Ja“, sagte sie", "„Ja“, sagte sie."),
@@ -96,6 +96,40 @@ def test_tidy_closes_a_headline_that_is_taken_with_what_follows():
     ):
         assert Summary.from_indices(document, "edu", "test", [0] * 4, indices).text == plain
         assert Summary.from_indices(document, "edu", "test", [0] * 4, indices, tidy=True).text == tidy
+
+
+@pytest.mark.parametrize(
+    ("sentences", "selected", "tidy"),
+    [
+        ([['"The mill is old,', "as I said,", 'and it is cold,"', "he wrote."]], [0], '"The mill is old."'),
+        ([['"The mill is old,', "as I said,", 'and it is cold,"', "he wrote."]], [2], '"And it is cold."'),
+        ([['"The mill is old,', "as I said,", 'and it is cold,"', "he wrote."]], [1], "As I said."),
+        ([['"In 2015" it was "old,', 'as ever" it seems.']], [0], '"In 2015" it was "old."'),
+        (
+            [["The mill (which [as ever] is old,", "although new)", "closed."]],
+            [0],
+            "The mill (which [as ever] is old).",
+        ),
+        ([["A board of 6'2\"", 'and "old nails"', "were used."]], [0], "A board of 6'2.\""),
+        # No selection cuts what is selected whole, in one or in several sentences.
+        ([['"It is old," he said,', '"and cold."']], [0], '"It is old," he said.'),
+        ([["“It closed.", "We left."], ["We will return,”", "he said."]], [0, 1], "“It closed. We left.”"),
+        ([["“It closed."], ["We left."], ["We will return,”", "he said."]], [1, 2], "“We left. We will return.”"),
+        (
+            [["“It closed."], ["We left."], ["We will return,”", "he said."]],
+            [0, 1, 2],
+            "“It closed. We left. We will return.”",
+        ),
+        ([["(It closed."], ["We left.)"], ["It rained."]], [0, 1], "(It closed. We left.)"),
+        # The mark before is missing, or the quotation is in another language.
+        ([['It was old," he said,', '"and cold."']], [1], '"And cold."'),
+        ([["Alt war sie“, sagte er,", "„und kalt“."]], [0], "Alt war sie“, sagte er."),
+    ],
+)
+def test_tidy_completes_quotations_that_the_selection_cuts(sentences, selected, tidy):
+    document = document_of(sentences)
+    scores = [0] * len(document.edus)
+    assert Summary.from_indices(document, "edu", "test", scores, selected, tidy=True).text == tidy
 
 
 @pytest.mark.parametrize(
@@ -214,6 +248,10 @@ def test_tidy_joins_an_interrupted_clause():
     ):
         assert Summary.from_indices(document, "edu", "test", [0] * 3, indices, tidy=True).text == text
     assert Summary.from_indices(document, "edu", "test", [0] * 3, [0, 2]).text == "The wall, broke in May,"
+    for first, second in (("Anna Berg, 45,", "was praised"), ("After that day,", "the wall broke")):
+        document = document_of([[first, "which was long,", second]], RSTTree(3, nodes))
+        text = Summary.from_indices(document, "edu", "test", [0] * 3, [0, 2], tidy=True).text
+        assert text == f"{first} {second}."
     # Only one of the two EDUs between the parts is selected.
     nodes = [
         {"first": 0, "last": 3, "split": 2, "nuclearity": "NN", "relation": "same-unit"},

@@ -101,9 +101,9 @@ def document_labels(
     from discsum.candidates import Candidates
     from discsum.selection import unit_texts
 
-    texts, of_edus = unit_texts(document, unit), unit == "edu" and document.tree is not None
-    candidates = Candidates.of(document, unit, dependencies=of_edus)
-    return oracle_labels(name, texts, references, k, candidates.heads if of_edus else None, candidates.groups)
+    texts, with_heads = unit_texts(document, unit), unit == "edu" and bool(ORACLES.entry(name).facts.get("edu_only"))
+    candidates = Candidates.of(document, unit, dependencies=with_heads)
+    return oracle_labels(name, texts, references, k, candidates.heads if with_heads else None, candidates.groups)
 
 
 def _texts(name: str, given: Iterable[str]) -> list[str]:

@@ -127,6 +127,7 @@ class SummaryOptions:
         # The unit of a model on the hub is only known after loading.
         on_hub = isinstance(self.model, str) and self.model.startswith(HUB)
         policy = self.policy(own or ("edu" if on_hub else "sentence"))
+        check_unit(self.model if self.model is None or isinstance(self.model, str) else self.model.name, own, self.unit)
         if self.model is not None and not isinstance(self.model, str):
             self.model.complete(policy)
             if self.model.parser is not None and (self.device, self.precision) != ("cpu", "fp32"):
@@ -167,7 +168,9 @@ def _check_model(model: object) -> None:
     from discsum.scoring import UnitScorer
 
     if not isinstance(model, UnitScorer):
-        raise TypeError(f"model: expected str, a discsum.scoring.UnitScorer or nothing, got {model!r}")
+        hint = "; call its method summarize" if hasattr(model, "summarize") else ""
+        kind = type(model).__name__
+        raise TypeError(f"model: expected str, a discsum.scoring.UnitScorer or nothing, got {kind}{hint}")
 
 
 def is_baseline(name: object) -> bool:

@@ -65,11 +65,11 @@ class TrainingLoop:
         averaged = network.state_dict() if recipe.average else {}
         self.average = {key: value.detach().clone() for key, value in averaged.items()}
         if state is not None:
-            names, digests = ("training", "validation"), (state["data"].split(" "), task.digest.split(" "))
-            changed = [name for name, *both in zip(names, *digests, strict=False) if len(set(both)) > 1]
-            if changed:
+            if state["data"] != task.digest:
+                digests = zip(("training", "validation"), state["data"].split(), task.digest.split(), strict=False)
+                changed = " and ".join(name for name, there, here in digests if there != here)
                 raise InputError(
-                    f"{folder}: expected the {' and '.join(changed)} data that the run began with (documents, their "
+                    f"{folder}: expected the {changed or 'same'} data that the run began with (documents, their "
                     "parses, pseudo-labels of teachers), found different data; choose another folder"
                 )
             tensors = load_checkpoint(folder, network, self.average, optimizer)

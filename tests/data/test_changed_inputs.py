@@ -57,7 +57,7 @@ def test_a_table_that_changed_between_runs_is_told(kind, table, parser_folder, t
     make_part(job(kind, table, parser_folder, tmp_path / "set"), Part(1, 2))
     with table.open("a") as lines:
         lines.write(table.read_text().splitlines()[0] + "\n")
-    told = r"set: expected the input that it was made from, found a changed one \(.*\); restore the input, or choose"
+    told = r"set: expected the input that it was made from, found a changed or another one \(.*\); repeat the"
     with pytest.raises(InputError, match=told):
         make_all(job(kind, table, parser_folder, tmp_path / "set"))
 

@@ -220,8 +220,10 @@ def test_a_damaged_manifest_says_what_helps(table, parser_folder, finished, cont
 def test_only_what_differs_of_other_documents_is_named(parser_folder, finished, tmp_path):
     (tmp_path / "other").mkdir()
     table = write_table(tmp_path / "other" / "news.jsonl", 1, 11)
-    remedy = "restore the input, or choose another folder"
-    with pytest.raises(InputError, match=rf"changed one \(documents sha256 '\w+' there and '\w+' here\); {remedy}$"):
+    remedy = "repeat the earlier command with that input, or choose another folder"
+    with pytest.raises(
+        InputError, match=rf"changed or another one \(documents sha256 '\w+' there and '\w+' here\); {remedy}$"
+    ):
         make(table, finished, parser_folder)
 
 

@@ -11,6 +11,9 @@ from discsum.metrics.rouge import rouge
 from discsum.metrics.significance import bootstrap_interval, paired_bootstrap, paired_bootstrap_f1
 from discsum.signature import Signature
 
+# What it is about has a test.
+pytestmark = pytest.mark.filterwarnings("ignore:intervals and p-values are too small")
+
 
 def test_by_hand():
     # Differences -1 and 3, d = 1. Of two draws the mean is -1, 1 or 3 with probability 1/4, 1/2, 1/4;
