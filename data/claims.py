@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from discsum.data.parts import Part
 from discsum.data.shard_names import is_shard, record_name
 from discsum.data.storage import Location, clear_unfinished, sizes_in
 from discsum.errors import InputError
-from discsum.recipes.fields import differences, differing
+from discsum.recipes.fields import both_values, differing
 
 # Hexadecimal digits of a recipe's digest in the name of a part's lock.
 DIGITS = 8
@@ -63,8 +64,8 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
     else:
         # Clears after a killed run. One of its workers may still be running, so the run's last step clears again.
         clear_unfinished(folder)
-    if changed := differences(_flat(found), _flat(recipe)) if found is not None else "":
-        message = _other_options(folder, found or {}, recipe)
+    if changed := differing(_flat(found), _flat(recipe)) if found is not None else {}:
+        message = _other_input(folder, changed)
         # A recipe without shards, such as one with a mistyped option, may be replaced.
         if finished or any(map(is_shard, sizes_in(folder))):
             raise InputError(message)
@@ -78,22 +79,20 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
 
 def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
     """Raise `InputError` if a finished folder has another recipe; nothing is changed, so no lock is needed."""
-    found = Manifest.read(folder, None).recipe
-    if differences(_flat(found), _flat(recipe)):
-        raise InputError(_other_options(folder, found, recipe))
+    if changed := differing(_flat(Manifest.read(folder, None).recipe), _flat(recipe)):
+        raise InputError(_other_input(folder, changed))
 
 
-def _other_options(folder: Location, found: dict[str, Any], recipe: dict[str, Any]) -> str:
-    """Return the error about a folder of another recipe, which names the differences."""
-    there, here = _flat(found), _flat(recipe)
-    changed = differences(there, here)
-    if differing(there, here).keys() <= CONTENT:
+def _other_input(folder: Location, changed: Mapping[str, tuple[Any, Any]]) -> str:
+    """Return the error about a folder that was made from another input or with other options."""
+    values = both_values(changed)
+    if changed.keys() <= CONTENT:
         return (
-            f"{folder}: expected the input that it was made from, found a changed or another one ({changed}); repeat "
+            f"{folder}: expected the input that it was made from, found a changed or another one ({values}); repeat "
             f"the earlier command with that input, or {ELSEWHERE}"
         )
     return (
-        f"{folder}: expected a folder made from this input with these options, found different ones ({changed}); "
+        f"{folder}: expected a folder made from this input with these options, found different ones ({values}); "
         f"{REPEAT}"
     )
 

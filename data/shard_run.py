@@ -207,8 +207,8 @@ class _Run:
         problems = [
             f"{self._job.folder}: expected {self.count} shards, {len(missing)} are missing: {named}",
             *self.faults[:SHOWN],
-            "run their parts again (part K mod N + 1 of N makes number K), or the whole command without --part and "
-            "--finish",
+            "run their parts again (of N parts, part K mod N + 1 makes shard K), or the whole command without --part "
+            "and --finish",
         ]
         raise InputError("; ".join(problems))
 

@@ -75,12 +75,13 @@ def read_rows(
         InputError: No such encoding, or a file that is not a table, or is truncated; also as for `separated_rows`.
     """
     check_encoding(encoding)
-    empty = True
-    for source, row in _rows_of(path, encoding, remedy, largest, columns):
-        empty = False
-        yield source, row
-    if empty:
+    rows = _rows_of(path, encoding, remedy, largest, columns)
+    first = next(rows, None)
+    if first is None:
         warnings.warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
+        return
+    yield first
+    yield from rows
 
 
 def _rows_of(

@@ -105,8 +105,10 @@ class Document:
     @property
     def label(self) -> str:
         """The name of the document in messages: its id, or its first words."""
+        if self.id:
+            return self.id
         words = " ".join(self.text[:200].split())
-        return self.id or repr(words if len(words) < 40 else f"{words[:39]}…")
+        return repr(words if len(words) < 40 else f"{words[:39]}…")
 
     def _repr_html_(self) -> str:
         return FORMATS["html"].preview(self)

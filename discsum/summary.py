@@ -32,7 +32,7 @@ _NOUN = re.compile(
 # Before a subject that is reported: "that the economy is weak", but not "that is weak", "that man is old".
 _THAT = re.compile(rf"\Athat\s+(?={_NOUN.pattern})")
 # Characters around a run in which a quotation may begin or end.
-REACH = 2000
+_REACH = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class Summary:
             between = " "
             if unit.index == last.index + 1:
                 between = self.document.text[last.end : unit.start]
-            elif self._clauses[last.index] == self._clauses[unit.index] and _is_embedding(last.text, unit.text):
+            elif self._clauses[last.index] == self._clauses[unit.index] and _has_loose_comma(last.text, unit.text):
                 words = words.removesuffix(",")
             words += between + unit.text
         words = _single_line(words)
@@ -267,15 +267,15 @@ class Summary:
         before, after = first.index - 1, last.index + 1
         if before in self._chosen and after in self._chosen:
             return words
-        while before in self._chosen and first.start - units[before].start < REACH:
+        while before in self._chosen and first.start - units[before].start < _REACH:
             before -= 1
-        while after in self._chosen and units[after].end - last.end < REACH:
+        while after in self._chosen and units[after].end - last.end < _REACH:
             after += 1
         begin, end = units[before + 1].start, units[after - 1].end
         return completed(
             words,
-            BLANK_LINE.split(text[max(0, begin - REACH) : begin])[-1],
-            BLANK_LINE.split(text[end : end + REACH], 1)[0],
+            BLANK_LINE.split(text[max(0, begin - _REACH) : begin])[-1],
+            BLANK_LINE.split(text[end : end + _REACH], 1)[0],
             text[begin : first.start],
             text[last.end : end],
         )
@@ -295,7 +295,7 @@ def _single_line(text: str) -> str:
     return single_line(text)
 
 
-def _is_embedding(first: str, second: str) -> bool:
+def _has_loose_comma(first: str, second: str) -> bool:
     """Return whether a comma at the end of the first part of a clause is only that before what interrupts it.
 
     It is not in "Anna Berg, 45, who left, ...", nor before a noun: "After that day, which was long, the mill ...".

@@ -191,6 +191,7 @@ def too_few(documents: int) -> str:
 
 
 def _warn_of_few(documents: int) -> None:
+    """Issue the warning of `too_few` on the line that called a function of this module."""
     if doubt := too_few(documents):
         warnings.warn(doubt, InputWarning, stacklevel=3)
 

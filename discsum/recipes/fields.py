@@ -145,8 +145,12 @@ def check_value(hint: Any, value: Any, name: str) -> None:
 
 def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
     """Describe the fields in which a recipe differs from one read from JSON, with both values; empty if none do."""
-    found = differing(there, recipe)
-    return ", ".join(f"{key} {there!r} there and {here!r} here" for key, (there, here) in found.items())
+    return both_values(differing(there, recipe))
+
+
+def both_values(differing: Mapping[str, tuple[Any, Any]]) -> str:
+    """Describe fields that differ, each with both values."""
+    return ", ".join(f"{key} {there!r} there and {here!r} here" for key, (there, here) in differing.items())
 
 
 def differing(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

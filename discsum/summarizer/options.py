@@ -127,12 +127,13 @@ class SummaryOptions:
         # The unit of a model on the hub is only known after loading.
         on_hub = isinstance(self.model, str) and self.model.startswith(HUB)
         policy = self.policy(own or ("edu" if on_hub else "sentence"))
-        check_unit(self.model if self.model is None or isinstance(self.model, str) else self.model.name, own, self.unit)
-        if self.model is not None and not isinstance(self.model, str):
-            self.model.complete(policy)
-            if self.model.parser is not None and (self.device, self.precision) != ("cpu", "fp32"):
+        scorer = None if isinstance(self.model, str) else self.model
+        check_unit(str(self.model) if scorer is None else scorer.name, own, self.unit)
+        if scorer is not None:
+            scorer.complete(policy)
+            if scorer.parser is not None and (self.device, self.precision) != ("cpu", "fp32"):
                 raise InputError(
-                    f"device, precision: expected neither with the loaded model {self.model.name}, which has its own, "
+                    f"device, precision: expected neither with the loaded model {scorer.name}, which has its own, "
                     f"got {self.device} and {self.precision}; set them in from_pretrained"
                 )
         elif is_baseline(self.model):
