@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Collection, Iterator
+import warnings
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 
 class GroupedCommand(TyperCommand):
@@ -19,12 +21,23 @@ class GroupedCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; add the value to typer's errors about numbers, which name only the expected type."""
+        self._warn_of_repeated(args)
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             for problem in getattr(error.__cause__, "errors", list)()[:1]:
                 error.message += f", got {problem['input']!r}"
             raise
+
+    def _warn_of_repeated(self, args: Sequence[str]) -> None:
+        """Warn about options with one value that are given several times, of which only the last one counts."""
+        given = [argument.partition("=")[0] for argument in takewhile(lambda argument: argument != "--", args)]
+        for parameter in self.params:
+            if parameter.param_type_name == "option" and not (parameter.multiple or parameter.is_flag):
+                times = sum(name in parameter.opts for name in given)
+                if times > 1:
+                    message = f"{max(parameter.opts, key=len)}: given {times} times; only the last one counts"
+                    warnings.warn(message, InputWarning, stacklevel=2)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options without a panel, and the panels in order of their first options."""

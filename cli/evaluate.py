@@ -211,7 +211,10 @@ def evaluate(
     from discsum.parsers.tree_folder import has_trees
     from discsum.parsers.treebank import is_treebank
 
-    source = PairSource(data, text_column, summary_column)
+    # Summaries that are there already need references only.
+    source = PairSource(
+        data, text_column, summary_column, texts=text_column is not None or not all(map(is_summaries, models))
+    )
     # Checked before `is_treebank`: folders of texts with summaries contain JSON files too.
     texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
     if isinstance(place, Path) and not (texts or is_treebank(place)):

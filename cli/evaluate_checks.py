@@ -18,7 +18,7 @@ from discsum.data.storage import location
 from discsum.data.summaries import COLUMNS
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
-from discsum.persistence import read_config, shipped
+from discsum.persistence import CONFIG, read_config, shipped
 
 if TYPE_CHECKING:
     from discsum.data.pairs import PairSource
@@ -94,36 +94,54 @@ def check_names(models: Sequence[str], policy: Policy, parser: str | None, selec
     """Check the names of extractive models, parser and selector, and the rules of baselines, without loading any."""
     from discsum.abstractive.sparse.selectors import check_name
     from discsum.baselines import BASELINES, baseline
-    from discsum.parsers.training.given_trees import is_tree_folder
-    from discsum.summarizer.options import check_scorer
+    from discsum.summarizer.options import check_scorer, check_unit
 
     with as_usage():
         check_name(selector)
     if parser is not None:
         read_config(parser, PARSER_KIND)
+    units: dict[str, str] = {}
     for model in models:
-        named = model in (ORACLE, *BASELINES, *shipped())
-        if not named and model.lower().endswith(TABLES) and not Path(model).exists():
-            raise InputError(f"{model}: expected a table of summaries on this machine, found no such file")
-        if not named and Path(model).is_file():
-            raise InputError(
-                f"{model}: expected a table ({', '.join(TABLES)}) with the columns {' and '.join(COLUMNS)}, or a "
-                "model's folder, got another file"
-            )
-        if not named and Path(model).is_dir() and made_by_discsum(Path(model)):
-            raise InputError(
-                f"{model}: expected a summarizer or a table, got a folder of files; to measure the summaries in it, "
-                "join its files into one table"
-            )
-        if not named and is_tree_folder(model):
-            raise InputError(
-                f"{model}: expected a summarizer, got a folder of tree files; trees are measured on a treebank"
-            )
-        if model != ORACLE:
-            check_scorer(model, policy.unit)
+        if model not in (ORACLE, *BASELINES, *shipped()):
+            _check_path(model)
+        if model != ORACLE and (unit := check_scorer(model)) is not None:
+            units[model] = unit
         if model in BASELINES:
             with as_usage():
                 baseline(model).complete(policy)
+    if len({*units.values()}) > 1:
+        listed = ", ".join(f"{model} ({unit})" for model, unit in units.items())
+        raise InputError(
+            f"expected models that select the same unit, got {listed}; to compare them, make a table of one model's "
+            "summaries (discsum extract DATA --model MODEL --unit UNIT --json -o TABLE.jsonl), and name it instead"
+        )
+    for model, unit in units.items():
+        check_unit(model, unit, policy.unit)
+
+
+def _check_path(model: str) -> None:
+    """Raise `InputError` for a path that is surely no summarizer."""
+    from discsum.parsers.training.given_trees import is_tree_folder
+
+    path = Path(model)
+    if model.lower().endswith(TABLES) and not path.exists():
+        raise InputError(f"{model}: expected a table of summaries on this machine, found no such file")
+    if path.is_file():
+        raise InputError(
+            f"{model}: expected a table ({', '.join(TABLES)}) with the columns {' and '.join(COLUMNS)}, or a "
+            "model's folder, got another file"
+        )
+    if not path.is_dir():
+        return
+    if made_by_discsum(path) or (not (path / CONFIG).exists() and any(path.glob("*.txt"))):
+        raise InputError(
+            f"{model}: expected a summarizer or a table, got a folder of files; to measure the summaries in it, write "
+            f"them to one table with the columns {' and '.join(COLUMNS)}, as discsum extract --json -o TABLE.jsonl does"
+        )
+    if is_tree_folder(model):
+        raise InputError(
+            f"{model}: expected a summarizer, got a folder of tree files; trees are measured on a treebank"
+        )
 
 
 def check_files(

@@ -1,4 +1,4 @@
-"""Notice a column whose lists look like the sentences of one summary although they are read as several summaries."""
+"""Notice lists of summaries that would be misread: lists written as text, and those of the sentences of one summary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from discsum.errors import InputWarning
+from discsum.errors import InputError, InputWarning
 
 # Number of rows that are looked at, and share of the items of their lists that are single sentences.
 ROWS, SHARE = 100, 0.9
@@ -20,8 +20,26 @@ OVERLAP = 0.18
 WORDS = 80
 # The end of a sentence that another one follows.
 _INNER_END = re.compile(r"[.!?]['\")\]’”]*\s+\S|\n\s*\S")
+# What pandas and `csv` write to a CSV for a list, and for a missing value.
+_WRITTEN = re.compile(r"nan|\[\s*(?:(?:None|'.*'|\".*\")(?:,?\s.*)?)?\]", re.IGNORECASE | re.DOTALL)
 # A word other than most function words.
 _WORD = re.compile(r"\w{4,}")
+
+
+def check_written(value: Any, wanted: str) -> None:
+    """Raise `InputError` for a text that is a list, or the mark of a missing value, written to a CSV."""
+    if isinstance(value, str) and _WRITTEN.fullmatch(value.strip()):
+        raise InputError(
+            f"expected {wanted}, got {shown(value)}, which looks like a list or number written as text; CSV has no "
+            "lists, so write the table as JSON lines or Parquet"
+        )
+
+
+def shown(value: Any) -> str:
+    """Return the beginning of a value for an error."""
+    if value is None:
+        return "nothing"
+    return repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:40]}…"
 
 
 class ListedSentences:

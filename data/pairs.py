@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import document_columns, holds_document, text_columns
-from discsum.data.listed_sentences import ROWS, ListedSentences
+from discsum.data.listed_sentences import ROWS, ListedSentences, check_written, shown
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -33,8 +32,6 @@ REFERENCES = "references"
 SUMMARY_COLUMNS = (REFERENCES, "highlights", "summary")
 # Columns of a single summary, also if the user names them: a list has its sentences. Others have several summaries.
 WHOLE = ("highlights", "summary")
-# What pandas and `csv` write to a CSV for a list, and for a missing value.
-_LISTED = re.compile(r"nan|\[\s*(?:(?:None|'.*'|\".*\")(?:,?\s.*)?)?\]", re.IGNORECASE | re.DOTALL)
 # Files that `save_to_disk` writes for a dataset and for a folder of splits.
 INFO, SPLITS = "dataset_info.json", "dataset_dict.json"
 
@@ -67,6 +64,7 @@ class PairSource:
             `summary`. In the latter two a list has the sentences of one summary.
         options: How errors name the two column options.
         max_document_bytes: A longer line or field of a table is a `Failure`; no more of it is read.
+        texts: Whether the rows need texts; otherwise those of the pairs are empty.
     """
 
     name: str
@@ -74,6 +72,7 @@ class PairSource:
     summary_column: str | None = None
     options: tuple[str, str] = ("--text-column", "--summary-column")
     max_document_bytes: int = MAX_DOCUMENT_BYTES
+    texts: bool = True
 
     def __post_init__(self) -> None:
         """Check that text and summary are not the same column."""
@@ -159,14 +158,16 @@ class PairSource:
         if isinstance(row, Failure):
             return row
         try:
-            columns = self.columns(row)
-            text, references = (row[column] for column in columns)
+            *text_columns, summary_column = self.columns(row)
+            text = row[text_columns[0]] if text_columns else None
             if isinstance(text, str) and is_larger(text, self.max_document_bytes):
                 raise InputError(f"expected a text of at most {self.max_document_bytes:,} bytes, got more; {RAISE}")
             id = own_id(row.get("id")) or id
             # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
-            document = Document.from_json(row | {"id": id}) if holds_document(row, self.text_column) else None
-            return Pair(id, _text(text), _references(references, columns[1] in WHOLE), document, source)
+            parsed = self.texts and holds_document(row, self.text_column)
+            document = Document.from_json(row | {"id": id}) if parsed else None
+            references = _references(row[summary_column], summary_column in WHOLE)
+            return Pair(id, _text(text) if self.texts else "", references, document, source)
         except InputError as error:
             return Failure(source, str(error))
 
@@ -175,7 +176,7 @@ class PairSource:
         return self.pair(row.source, row_id(table, row.label), row.content)
 
     def columns(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the columns of text and summary.
+        """Return the columns of text, if the rows need one, and summary.
 
         Raises:
             InputError: The row lacks one of them; the message lists the columns it has.
@@ -189,10 +190,11 @@ class PairSource:
                 warn_of_other_columns(row, choices, remedy, table)
 
     def _choices(self, row: Mapping[str, Any]) -> list[tuple[Sequence[str], str]]:
-        """Return the columns that may hold the text, and those that may hold the summary, each with advice."""
+        """Return the columns that may hold the text, if one is needed, and the summary, each with advice."""
         texts = text_columns(row, self.text_column)
         summaries = (self.summary_column,) if self.summary_column else SUMMARY_COLUMNS
-        return [(choices, f"use {option}") for choices, option in zip((texts, summaries), self.options, strict=True)]
+        found = [(choices, f"use {option}") for choices, option in zip((texts, summaries), self.options, strict=True)]
+        return found if self.texts else found[1:]
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
         """Return the columns of a table that may hold text and summary; raises the errors of `columns`."""
@@ -307,30 +309,20 @@ class Pairs:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"expected a text, got {_shown(value)}")
+        raise InputError(f"expected a text, got {shown(value)}")
     return value
 
 
 def _references(value: Any, whole: bool) -> tuple[str, ...]:
     """Return the references in a column; with `whole`, a list has the sentences of a single one."""
-    if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
-        raise InputError(
-            f"expected a reference summary, got {_shown(value)}, which looks like a list or number written as text; "
-            "CSV has no lists, so write the table as JSON lines or Parquet"
-        )
+    check_written(value, "a reference summary")
     references = (value,) if isinstance(value, str) else value
     if not isinstance(references, list | tuple):
-        raise InputError(f"expected a reference summary or a list of them, got {_shown(value)}")
+        raise InputError(f"expected a reference summary or a list of them, got {shown(value)}")
     for number, item in enumerate(references, start=1):
         if not isinstance(item, str):
             raise InputError(f"reference summary {number}: expected a text, got {json_type(item)}")
     if not any(item.strip() for item in references):
-        raise InputError(f"expected a reference summary, got {_shown(value)}")
+        raise InputError(f"expected a reference summary, got {shown(value)}")
     found = tuple(item for item in references if item.strip())
     return ("\n".join(" ".join(item.split()) for item in found),) if whole and not isinstance(value, str) else found
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    return repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:40]}…"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.failures import Failure
+from discsum.data.listed_sentences import check_written
 from discsum.data.slices import ENCODING
 from discsum.data.storage import is_url
 from discsum.data.tables import TABLES, find_column, own_id, read_rows
@@ -68,8 +69,12 @@ class SummaryTable:
         other = next((name for name in self.texts if name not in known), None)
         return "" if other is None else f"; the table has ids such as {other}, which no text has"
 
-    def check_ids(self, ids: Sequence[str]) -> None:
-        """Check that each text has a summary of its own, and warn about empty ones.
+    def check_ids(self, ids: Sequence[str], *, whole: bool = True) -> None:
+        """Check that each text has a summary of its own, and warn about empty ones, and about surplus ones.
+
+        Args:
+            ids: The ids of the texts.
+            whole: Whether these are all texts of their source.
 
         Raises:
             InputError: Texts without a summary, or with the same id.
@@ -78,6 +83,14 @@ class SummaryTable:
             raise InputError(
                 f"{self.path}: expected a summary of every text, found none for {len(missing)} of {len(ids)}, such as "
                 f"{missing[0]}{self._example(ids)}; the id of a text is in its column id, and without one TABLE-ROW"
+            )
+        known = {*ids}
+        if whole and (surplus := [name for name in self.texts if name not in known]):
+            warnings.warn(
+                f"{self.path}: {len(surplus)} of {len(self.texts)} summaries are not measured: no text has their ids, "
+                f"such as {surplus[0]!r}",
+                InputWarning,
+                stacklevel=2,
             )
         if twice := [name for name, times in Counter(ids).items() if times > 1]:
             raise InputError(
@@ -94,6 +107,7 @@ def _row(row: dict[str, Any]) -> tuple[str, list[str]]:
     id = own_id(name)
     if not id:
         raise InputError(f"expected the id of a text, got {name!r}")
+    check_written(summary, "a summary")
     own = _own_lines(row)
     lines = summary if own is None else own
     if isinstance(lines, str):

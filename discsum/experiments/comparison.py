@@ -77,7 +77,8 @@ class ModelScores:
             for other in against:
                 if other is not self:
                     paired = paired_bootstrap(values, 100 * other.rouge.metric(metric))
-                    figures = {"difference": paired.difference, "p": paired.p_value}
+                    figures = {"difference": paired.difference, "low": paired.low, "high": paired.high}
+                    figures["p"] = paired.p_value
                     entry = {"model": other.name, **figures, "signature": str(paired.signature)}
                     result[metric]["against"].append(entry)
         positions = [
@@ -131,7 +132,9 @@ def measure(
         documents = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last, labelled=labelled)
     else:
         pairs = []
-        source = PairSource(str(rows.path), rows.text_column, rows.summary_column)
+        # Summaries that are there already need references only.
+        texts = rows.text_column is not None or any(system.outputs is None for system in systems)
+        source = PairSource(str(rows.path), rows.text_column, rows.summary_column, texts=texts)
         for pair in source.pairs(rows.first, rows.last):
             if isinstance(pair, Failure):
                 failed(pair)
@@ -145,7 +148,7 @@ def measure(
         raise InputError(f"{rows.path}: expected texts with reference summaries, got none")
     for system in systems:
         if system.outputs is not None:
-            system.outputs.check_ids(documents.ids)
+            system.outputs.check_ids(documents.ids, whole=not rows.first and rows.last is None)
         elif system.parser is not None:
             _check_parser(documents, system.name, parser_name(system.parser))
     if any(system.check for system in systems):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from discsum.abstractive.generation import Generation
 from discsum.constants import ORACLE, SHIPPED_PARSER
 from discsum.data.summaries import SummaryTable, is_summaries
 from discsum.document import Document
+from discsum.errors import InputWarning
 from discsum.experiments.blocks import Block, parser_name
 from discsum.files import sha256
 from discsum.parsers.loading import load_parser
@@ -146,7 +148,11 @@ def output_system(name: str, parser: Callable[[], Parser]) -> System:
         names = [item.document.id for item in block.documents]
         lines = {name: table.texts[name] for name in names}
         if whole := [name for name in names if name in table.whole]:
-            lines |= zip(whole, split_lines([lines[name] for name in whole], parser()), strict=True)
+            with warnings.catch_warnings():
+                # Doubts about a text are for its parsing; ROUGE has its own about summaries.
+                warnings.simplefilter("ignore", InputWarning)
+                split = split_lines([lines[name] for name in whole], parser())
+            lines |= zip(whole, split, strict=True)
         return [SystemSummary(lines[name], len(table.texts[name].split()), None) for name in names]
 
     settings = {"summary_sentences": parser_name(parser())} if table.whole else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import warnings
 from collections.abc import Iterable, Sequence
@@ -19,6 +21,12 @@ from discsum.signature import Signature
 
 # The end of a sentence and the beginning of another one on the same line.
 _NEXT_SENTENCE = re.compile(r"""[.!?]["')\]’”]*[^\S\n]+["'(\[‘“]*[A-Z]""")
+
+# Share of summaries and of references from which lines with several sentences are told. A summary of one sentence may
+# quote several; of references with a sentence per line, less than 1% look otherwise. Fewer than `_FEW` prove nothing.
+_SHARES, _FEW = {"summaries": 0.5, "references": 0.1}, 3
+# Tags, and marks between sentences in the tables of several summarizers.
+_MARK = re.compile(r"</?[A-Za-z][\w-]{0,15}(?:\s[^<>]{0,200})?/?>|\[[A-Z_]*SEP\]|\\n(?![a-z])")
 
 MEASURES = {"f": "fmeasure", "p": "precision", "r": "recall"}
 
@@ -66,7 +74,8 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     `Summary.lines` joined by line breaks; texts that do not seem to give a warning. Words are stemmed (Porter). Only
     the letters a to z and digits count, so texts in other scripts score 0, which gives a warning too. With several
     references for a summary, each metric uses the one with the best F1; there is no jackknifing. A list is several
-    references, not the sentences of one, which are joined with line breaks. The measure is `f`, `p` or `r`:
+    references, not the sentences of one, which are joined with line breaks. The signature has a digest of the
+    references. The measure is `f`, `p` or `r`:
     F1, precision or recall.
 
     Raises:
@@ -85,13 +94,15 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
     _warn_of_long_lines("summaries", [[prediction] for prediction in predictions])
     _warn_of_long_lines("references", references)
+    _warn_of_marks("summaries", [[prediction] for prediction in predictions])
+    _warn_of_marks("references", references)
     _warn_without_words(references)
     _, computes = scorer()
     values = np.zeros((len(predictions), len(METRICS)))
     for row, (prediction, texts) in enumerate(zip(predictions, references, strict=True)):
         scores = computes.score_multi(texts, prediction)
         values[row] = [getattr(scores[metric], MEASURES[measure]) for metric in METRICS]
-    return RougeScores(values, signed)
+    return RougeScores(values, signed.with_(references=_digest(references)))
 
 
 def _text(row: int, given: Any) -> str:
@@ -111,16 +122,33 @@ def _references(row: int, given: Any) -> list[str]:
 
 
 def _warn_of_long_lines(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
-    """Warn if most documents have summaries or references of several sentences on a single line."""
-    # Initials and abbreviations look like ends of sentences, but most references do not have them.
+    """Warn if several documents have summaries or references of several sentences on a single line."""
     long = sum(any("\n" not in text and _NEXT_SENTENCE.search(text) for text in texts) for texts in texts_of)
-    if 2 * long > len(texts_of):
+    if long > len(texts_of) / 2 or long > max(_FEW, _SHARES[kind] * len(texts_of)):
         warnings.warn(
             f"{kind}: expected one sentence per line, got several on one line in {long} of {len(texts_of)} "
             "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences",
             InputWarning,
             stacklevel=3,
         )
+
+
+def _warn_of_marks(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
+    """Warn about tags and marks between sentences."""
+    found = [mark for texts in texts_of if (mark := next(filter(None, map(_MARK.search, texts)), None))]
+    if found:
+        warnings.warn(
+            f"{kind}: expected plain text, got marks such as {found[0][0]:.20}, which ROUGE counts as words, in "
+            f"{len(found)} of {len(texts_of)} documents; replace marks between sentences by line breaks, and remove "
+            "others",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def _digest(references: Sequence[Sequence[str]]) -> str:
+    """Return the beginning of a SHA-256 of the references, which are in the order of the documents."""
+    return hashlib.sha256(json.dumps([*map(list, references)]).encode()).hexdigest()[:8]
 
 
 def _warn_without_words(references: Sequence[Sequence[str]]) -> None:

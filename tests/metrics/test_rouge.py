@@ -82,6 +82,24 @@ def test_several_sentences_on_a_line_are_told():
         warnings.simplefilter("error")
         rouge(lines * 2, ["The mill stopped. Rain fell.", "Rain fell.\nThe mill of Mr. Dale stopped."])
         rouge(lines, [["The mill stopped at 3.30 p.m. on Monday."]])
+        # A summary of one sentence may quote several.
+        rouge(["The mill stopped. Rain fell."] * 4 + lines * 16, lines * 20)
+    with pytest.warns(InputWarning, match="references: .*got several on one line in 4 of 20"):
+        rouge(lines * 20, ["The mill stopped. Rain fell."] * 4 + lines * 16)
+
+
+@pytest.mark.parametrize("mark", ["<p>", "</p>", "<q>", "<S_SEP>", "[SEP]", "[X_SEP]", "<br/>", '<a href="x">', "\\n"])
+def test_marks_in_summaries_and_references_are_told(mark):
+    marked, told = f"Rain fell.{mark}Nobody came.", "expected plain text, got marks such as"
+    for texts in ([marked], ["Rain."]), (["Rain."], [[marked, "Rain."]]):
+        with pytest.warns(InputWarning, match=told):
+            rouge(*texts)
+
+
+def test_what_is_no_mark_is_not_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rouge([r"At 2 < 3 and 5 > 4, C:\new is [sep] a < b>."], ["Rain."])
 
 
 def test_empty_prediction_scores_nothing():
@@ -93,8 +111,15 @@ def test_signature():
         f"metrics:rouge1+rouge2+rougeLsum|measure:f|stem:porter|split:newline|refs:max"
         f"|scorer:{scorer()[0].replace(' ', '-')}|version:{version('discsum')}"
     )
-    assert rouge(["a"], ["a"], measure="r").signature == signature("r")
+    signed = rouge(["a"], ["a"], measure="r").signature
+    assert signed == signature("r").with_(references=dict(signed.fields)["references"])
     assert dict(signature("r").fields)["measure"] == "r"
+
+
+def test_the_signature_tells_references_apart():
+    given = [["a b"], ["a\nb"], [["a b", "c"]], ["A b"]]
+    assert len({str(rouge(["a"], references).signature) for references in given}) == len(given)
+    assert rouge(["x"], ["a b"]).signature == rouge(["y"], [["a b"]]).signature
 
 
 @pytest.mark.parametrize(
