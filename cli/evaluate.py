@@ -13,7 +13,7 @@ import typer
 from discsum.abstractive.sparse.costs import GATHERED, SELECTING
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
-from discsum.cli.completion import parsers, systems
+from discsum.cli.completion import parsers, recipes, systems
 from discsum.cli.documents import Run
 from discsum.cli.evaluate_checks import check_against, check_data, check_files, check_kinds, check_names, check_parser
 from discsum.cli.options import (
@@ -68,7 +68,7 @@ OF_PARSERS = "Options of parsers"
 # Parameters that apply to parsers.
 WITH_TREEBANK = (
     *("models_and_data", "split", "first", "last", "rst_parseval"),
-    *("device", "style", "signature", "against", "output"),
+    *("classes", "device", "style", "signature", "against", "output"),
 )
 # Output formats of the scores.
 STYLES = ("table", "markdown", "json")
@@ -100,6 +100,16 @@ def evaluate(
         bool,
         typer.Option("--rst-parseval", help="Use RST-Parseval, not original Parseval.", rich_help_panel=OF_PARSERS),
     ] = False,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RECIPE",
+            autocompletion=recipes,
+            help="Recipe with the classes by which relations are compared, such as parser-rst-dt, or a YAML file with "
+            "the field classes. Default: those of the parser, or of the treebank.",
+            rich_help_panel=OF_PARSERS,
+        ),
+    ] = None,
     unit: Annotated[
         str, typer.Option(**choice(*UNITS), help="Unit of the summaries.", rich_help_panel=OF_SELECTION)
     ] = "sentence",
@@ -222,12 +232,12 @@ def evaluate(
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
         check_unused(context, WITH_TREEBANK, "with a treebank")
         check_against(against, models)
-        show_parsers(models, place, split, slice(first, last), rst_parseval, style, device, against, output)
+        show_parsers(models, place, split, slice(first, last), rst_parseval, style, device, against, output, classes)
         return
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
 
-    check_unused(context, context.params.keys() - {"split", "rst_parseval"}, "with texts with summaries")
+    check_unused(context, context.params.keys() - {"split", "rst_parseval", "classes"}, "with texts with summaries")
     written = {name for name in models if is_summaries(name)}
     generated = {name for name in models if is_sequence_to_sequence(name)} - written
     extractive = [name for name in models if name not in generated | written]

@@ -23,7 +23,9 @@ from discsum.errors import InputError, InputWarning
 if TYPE_CHECKING:
     from discsum.document import Document
     from discsum.metrics.significance import Comparison
+    from discsum.parsers.training.gold_splits import GoldSplit
     from discsum.parsers.training.score_set import ScoreSet
+    from discsum.relation_classes import RelationClasses
 
 # Printed names of the scores in `ScoreSet.parts`, and of the figures of each.
 SCORES = {
@@ -73,7 +75,9 @@ class Measured:
                 trees = [figures for figures in found.values() if "span" in figures]
                 if trees and not any("relation" in figures for figures in trees):
                     message = f"{self.model} is compared with {other.model} only in what does not depend on relations"
-                    warnings.warn(f"{message}: their relations have different classes", InputWarning, stacklevel=2)
+                    warnings.warn(
+                        f"{message}: their relations have different classes (--classes)", InputWarning, stacklevel=2
+                    )
                 return found
         warnings.warn(f"{self.model} is not compared with {other.model}: {reason}", InputWarning, stacklevel=2)
         return {}
@@ -89,16 +93,19 @@ def show_parsers(
     device: str,
     against: Sequence[str] | None = None,
     output: str | None = None,
+    recipe: str | None = None,
 ) -> None:
     """Print the scores of each parser, or folder of trees, on the documents `rows` of a split of a treebank.
 
     The scores are compared with those of the parsers `against`, by default of the first. The counts of each document
-    are written to the file `output`.
+    are written to the file `output`. Relations are compared by the classes in a `recipe`, if one is given.
     """
     from discsum.experiments.report import few_documents, write_entries
     from discsum.parsers.training.given_trees import check_system
     from discsum.parsers.training.gold_splits import read_split
+    from discsum.parsers.training.relation_checks import recipe_classes
 
+    classes = None if recipe is None else recipe_classes(recipe)
     if output is not None:
         check_writable(Path(output), folder=False)
     for model in models:
@@ -119,8 +126,7 @@ def show_parsers(
     for model, gold in zip(models, splits, strict=True):
         # In the same order for all parsers, whose lists of documents may differ in it.
         chosen = sorted(gold.documents[rows], key=lambda document: document.id)
-        guessed = any(document.id in gold.guessed for document in chosen)
-        measured.append(Measured(model, chosen, _scores_of(model, chosen, rst, guessed, device)))
+        measured.append(Measured(model, chosen, _scores_of(model, gold, chosen, rst, device, classes)))
         if style != "json":
             count = len(gold.documents)
             some = "" if len(chosen) == count else f", {len(chosen)} of {count} documents from {rows.start}"
@@ -142,17 +148,26 @@ def show_parsers(
         _print_differences([pair for pair in pairs if pair[2]], style)
 
 
-def _scores_of(model: str, gold: Sequence[Document], rst: bool, guessed: bool, device: str) -> ScoreSet:
+def _scores_of(
+    model: str, gold: GoldSplit, chosen: Sequence[Document], rst: bool, device: str, classes: RelationClasses | None
+) -> ScoreSet:
+    """Return the scores of a parser, or of a folder of trees, on some documents of a split."""
     from discsum.parsers.loading import load_parser
     from discsum.parsers.training.evaluation import evaluate_parser
     from discsum.parsers.training.given_trees import evaluate_trees, is_tree_folder, read_predictions
+    from discsum.parsers.training.relation_checks import relations_of, warn_of_relations
+    from discsum.relation_classes import RelationClasses
 
+    guessed = any(document.id in gold.guessed for document in chosen)
     if is_tree_folder(model):
-        trees, unsure = read_predictions(Path(model), gold)
-        return evaluate_trees(gold, trees, rst=rst, guessed=guessed, unsure=unsure)
+        trees, unsure = read_predictions(Path(model), chosen)
+        # Those of the whole split, so that they do not depend on the chosen documents.
+        classes = classes or RelationClasses.of(relations_of(gold.documents), {})
+        warn_of_relations(model, relations_of(trees), chosen, classes)
+        return evaluate_trees(chosen, trees, rst=rst, guessed=guessed, unsure=unsure, classes=classes)
     with loading(model):
         parser = load_parser(model, device)
-    return evaluate_parser(parser, gold, rst=rst, guessed=guessed)
+    return evaluate_parser(parser, chosen, rst=rst, guessed=guessed, classes=classes)
 
 
 def _heading(text: str, style: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Annotated, Self
 
+from discsum.constants import UNATTACHED
 from discsum.recipes.fields import Checked, about
 from discsum.tree import is_same_unit, relation_class
 
@@ -32,15 +33,28 @@ class RelationClasses(Checked):
         """Return the classes of a treebank's relations; `names` has the classes of some or all of them.
 
         If all relations that `names` leaves out have hyphens, as in GUM, their classes are the parts before the first
-        hyphen. Otherwise, as with `solutionhood` beside `volitional-cause`, each of them is its own class.
+        hyphen. Otherwise, as with `solutionhood` beside `volitional-cause`, each of them is its own class. `same-unit`
+        and `unattached`, which are no relations of the treebank, do not matter.
         """
         named = cls(dict(names))
-        others = [one for one in relations if named.name_of(one) is None and not is_same_unit(one)]
+        others = [
+            one for one in relations if named.name_of(one) is None and not is_same_unit(one) and one != UNATTACHED
+        ]
         return cls(dict(names), bool(others) and all(relation.find("-") > 0 for relation in others))
 
     def __call__(self, relation: str) -> str:
         """Return the class of a relation."""
         return self.names.get(self.name_of(relation) or "") or (relation_class(relation) if self.prefix else relation)
+
+    def scored(self, relation: str) -> str:
+        """Return the class of a relation for a comparison of trees by different parsers.
+
+        `Same-Unit` equals `same-unit`, and a relation that is named like a class, such as `Joint`, equals the class.
+        """
+        found = self(relation)
+        if is_same_unit(found):
+            return "same-unit"
+        return next((name for name in self.names.values() if name.casefold() == found.casefold()), found)
 
     def name_of(self, relation: str) -> str | None:
         """Return the relation or the longest pattern in `names` that it matches, whatever its case; None if none."""

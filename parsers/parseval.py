@@ -7,10 +7,11 @@ all constituents but the root, leaves included, each with its own role; its scor
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, zip_longest
+from itertools import accumulate, compress, zip_longest
 from typing import Any, Literal, get_args
 
 from discsum.document import EDU, Document, Span
@@ -21,6 +22,9 @@ from discsum.signature import Signature
 Key = Literal["start", "end"]
 Constituent = tuple[int, int, str, str]
 METRICS = ("span", "nuclearity", "relation", "full")
+# Brackets and quotation marks as parsers of the Penn Treebank write them, in RST-DT's trees too.
+ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
+_ESCAPE = re.compile("|".join(ESCAPES))
 # Characters that an error shows of texts that differ, on each side.
 CHARACTERS = 20
 
@@ -76,7 +80,9 @@ def parseval(
     from_text: bool = False,
     guessed: bool = False,
 ) -> ParsevalScores:
-    """Return the scores of predicted against gold trees of the same texts, which may differ in white space.
+    """Return the scores of predicted against gold trees of the same texts.
+
+    The texts may differ in white space, and in brackets and quotation marks that are written as in the Penn Treebank.
 
     Args:
         gold: Documents with trees.
@@ -145,8 +151,10 @@ def _constituents(document: Document, key: Key, rst: bool, classes: RelationClas
         return (edus[first].start if key == "start" else edus[first].end), edus[last].end
 
     constituents: list[Constituent] = []
-    for node in document.tree.nodes if document.tree else ():
-        relation = classes(node.relation)
+    nodes = document.tree.nodes if document.tree else ()
+    scored = {relation: classes.scored(relation) for relation in {node.relation for node in nodes}}
+    for node in nodes:
+        relation = scored[node.relation]
         if not rst:
             constituents.append((*span(node.first, node.last), node.nuclearity, relation))
             continue
@@ -185,6 +193,9 @@ def _documents(name: str, given: Iterable[Document]) -> list[Document]:
 def _over_one_text(gold: Document, predicted: Document) -> tuple[Document, Document]:
     truth, guess = _without_spaces(gold), _without_spaces(predicted)
     if truth.text != guess.text:
+        plain, other = _without_spaces(gold, escapes=False), _without_spaces(predicted, escapes=False)
+        if plain.text == other.text:
+            return plain, other
         same = next(place for place, (a, b) in enumerate(zip_longest(truth.text, guess.text)) if a != b)
         wanted, found = (one.text[same : same + CHARACTERS] or "the end" for one in (truth, guess))
         raise InputError(
@@ -194,12 +205,17 @@ def _over_one_text(gold: Document, predicted: Document) -> tuple[Document, Docum
     return truth, guess
 
 
-def _without_spaces(document: Document) -> Document:
-    """Return the document over its text without white space."""
-    before = [0, *accumulate(not character.isspace() for character in document.text)]
+def _without_spaces(document: Document, *, escapes: bool = True) -> Document:
+    """Return the document over its text without white space; unless `escapes`, with one character for each of them."""
+    characters = list(document.text)
+    kept = [not character.isspace() for character in characters]
+    for found in () if escapes else _ESCAPE.finditer(document.text):
+        characters[found.start()] = ESCAPES[found[0]]
+        kept[found.start() + 1 : found.end()] = [False] * (len(found[0]) - 1)
+    before = [0, *accumulate(kept)]
     sentences = tuple(Span(before[span.start], before[span.end]) for span in document.sentences)
     edus = tuple(EDU(before[edu.start], before[edu.end], edu.sentence) for edu in document.edus)
-    return replace(document, text="".join(document.text.split()), sentences=sentences, edus=edus)
+    return replace(document, text="".join(compress(characters, kept)), sentences=sentences, edus=edus)
 
 
 @dataclass(frozen=True)
@@ -225,7 +241,7 @@ def segmentation(
 
     Args:
         gold: Documents with gold units.
-        predicted: The same texts with predicted units; white space may differ.
+        predicted: The same texts with predicted units; they may differ as in `parseval`.
         unit: `edu` or `sentence`.
         guessed: Whether any of the gold units are guessed from punctuation, for the signature.
 

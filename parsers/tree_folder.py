@@ -35,6 +35,16 @@ class TreeFolder:
     left_out: frozenset[str]
     guessed: frozenset[str]
 
+    def warn_of_guesses(self, folder: Path) -> None:
+        """Warn if the sentences of some documents are guessed; parsers use sentences, comparisons of trees do not."""
+        if self.guessed:
+            message = (
+                f"{folder}: sentences of {len(self.guessed)} of {len(self.documents)} documents are guessed from final "
+                "punctuation; parsers trained with sentences=newline take them from text files next to the trees, with "
+                "one sentence per line"
+            )
+            warn(message, InputWarning, stacklevel=3)
+
 
 def has_trees(folder: Path) -> bool:
     """Return whether a folder, or one below it, has files with the suffix of a tree format, such as `.json`."""
@@ -89,22 +99,11 @@ def read_folder(folder: str | Path, sentences: str = PUNCTUATION, listing: Path 
             documents[name] = document.with_id(name)
             if not certain:
                 guessed.add(name)
-    _check_found(folder, len(documents), len(left_out), len(guessed))
-    return TreeFolder(documents, frozenset(left_out - documents.keys()), frozenset(guessed))
-
-
-def _check_found(folder: Path, documents: int, left_out: int, guessed: int) -> None:
-    """Check that a folder has documents; warn if the sentences of some are guessed."""
     if not documents:
         endings = ", ".join(sorted(suffixes()))
-        unread = f" but {left_out} that cannot be read" if left_out else ""
+        unread = f" but {len(left_out)} that cannot be read" if left_out else ""
         raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
-    if guessed:
-        message = (
-            f"{folder}: sentences of {guessed} of {documents} documents are guessed from final punctuation; parsers "
-            "trained with sentences=newline take them from text files next to the trees, with one sentence per line"
-        )
-        warn(message, InputWarning, stacklevel=3)
+    return TreeFolder(documents, frozenset(left_out - documents.keys()), frozenset(guessed))
 
 
 def _check_tree(document: Document, name: str, path: Path, documents: Container[str], texts: dict[str, str]) -> None:

@@ -18,6 +18,17 @@ ALL = "all"
 _SENTENCE = "# text = "
 # Names of documents with their split.
 LISTING = "splits.tsv"
+# Split by its label in a list of documents, or by the name of a folder, in lower case.
+SPLIT_NAMES = {
+    "train": "train",
+    "training": "train",
+    "dev": "dev",
+    "development": "dev",
+    "valid": "dev",
+    "validation": "dev",
+    "test": "test",
+    "testing": "test",
+}
 # A line of `splits.md`: a heading that names a split, or a document.
 _HEADING, _BULLET = re.compile(r"## +(\S+)"), re.compile(r"[*-] +(\S+)")
 
@@ -70,7 +81,7 @@ def _names(listing: Path, split: str) -> list[str]:
 
 
 def read_splits(listing: Path) -> dict[str, list[str]]:
-    """Return the names of documents by split.
+    """Return the names of documents by split, which is `dev` for `validation` and the like (`SPLIT_NAMES`).
 
     A `.md` file has a heading per split and a bullet per document, like GUM's; a `.yaml` or `.json` file has a list per
     split; any other file has a name, a tab and a split per line.
@@ -80,6 +91,14 @@ def read_splits(listing: Path) -> dict[str, list[str]]:
     """
     if not listing.is_file():
         raise InputError(f"{listing}: expected the treebank's list of documents and splits, found no such file")
+    names: dict[str, list[str]] = {}
+    for label, listed in _labelled(listing).items():
+        names.setdefault(SPLIT_NAMES.get(label.lower(), label), []).extend(listed)
+    return names
+
+
+def _labelled(listing: Path) -> dict[str, list[str]]:
+    """Return the names of documents by the split's label in the file."""
     if listing.suffix in (".yaml", ".yml", ".json"):
         return _split_lists(listing)
     names: dict[str, list[str]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +11,9 @@ from discsum.document import Document
 from discsum.errors import InputWarning
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import METRICS, ParsevalScores, SegmentationScores, parseval, segmentation
+from discsum.parsers.training.relation_checks import warn_of_relations
 from discsum.parsers.training.score_set import ScoreSet
+from discsum.relation_classes import RelationClasses
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,27 @@ def format_figures(figures: Mapping[str, float]) -> str:
 
 
 def evaluate_parser(
-    parser: Parser, gold: Sequence[Document], *, rst: bool = False, guessed: bool = False
+    parser: Parser,
+    gold: Sequence[Document],
+    *,
+    rst: bool = False,
+    guessed: bool = False,
+    classes: RelationClasses | None = None,
 ) -> ParserScores:
     """Return the scores of `parser` on documents with gold trees.
 
-    Relations are compared by the classes of the parser's treebank. A warning says if the parser knows few of them.
+    A warning says if the parser knows few of their relations.
 
     Args:
         parser: The parser.
         gold: Documents with gold trees.
         rst: Whether trees are scored by RST-Parseval.
         guessed: Whether any of the gold sentences are guessed from punctuation; signatures say so.
+        classes: Classes by which relations are compared, instead of those of the parser's treebank.
     """
-    classes = parser.network.labels.relation_classes
-    _check_relations(parser, gold)
+    labels = parser.network.labels
+    classes = classes or labels.relation_classes
+    warn_of_relations(parser.name, {relation for _, relation in labels.labels}, gold, classes)
     compared = partial(parseval, gold, rst=rst, classes=classes, guessed=guessed)
     names = [document.id for document in gold]
     raw = list(parser.parse_many((document.text for document in gold), ids=names))
@@ -87,19 +95,3 @@ def evaluate_parser(
         compared(raw, from_text=True),
         compared(raw, key="end", from_text=True),
     )
-
-
-def _check_relations(parser: Parser, gold: Sequence[Document]) -> None:
-    """Warn if the parser predicts none of the classes of most relations in the gold trees."""
-    classes = parser.network.labels.relation_classes
-    known = {classes(relation) for _, relation in parser.network.labels.labels}
-    found = Counter(classes(node.relation) for document in gold if document.tree for node in document.tree.nodes)
-    unknown = Counter({relation: count for relation, count in found.items() if relation not in known})
-    if 2 * unknown.total() > found.total():
-        most = ", ".join(relation for relation, _ in unknown.most_common(3))
-        message = (
-            f"{parser.name}: expected relations such as {', '.join(sorted(known)[:3])}, got others at "
-            f"{unknown.total()} of {found.total()} nodes of the gold trees (most often {most}), which count as wrong "
-            "in R and F; map them to the parser's classes with parseval(classes=...) in Python"
-        )
-        warnings.warn(message, InputWarning, stacklevel=3)

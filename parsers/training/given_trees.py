@@ -15,6 +15,7 @@ from discsum.parsers.parseval import ParsevalScores, SegmentationScores, parseva
 from discsum.parsers.training.score_set import ScoreSet
 from discsum.parsers.tree_folder import SHOWN, has_trees, read_folder
 from discsum.persistence import CONFIG, read_config
+from discsum.relation_classes import RelationClasses
 
 
 def is_tree_folder(name: str | Path) -> bool:
@@ -80,6 +81,7 @@ def evaluate_trees(
     rst: bool = False,
     guessed: bool = False,
     unsure: bool = False,
+    classes: RelationClasses | None = None,
 ) -> TreeScores:
     """Return the scores of trees that any parser predicted for the texts of gold documents.
 
@@ -89,8 +91,9 @@ def evaluate_trees(
         rst: Whether trees are scored by RST-Parseval.
         guessed: Whether any of the gold sentences are guessed from punctuation; signatures say so.
         unsure: Whether any of the predicted sentences are guessed; they are then not scored.
+        classes: Classes by which relations are compared; by default those of `parseval`.
     """
-    compared = partial(parseval, gold, predicted, rst=rst, guessed=guessed or unsure)
+    compared = partial(parseval, gold, predicted, rst=rst, guessed=guessed or unsure, classes=classes)
     over_gold = compared()
     if dict(over_gold.signature.fields)["edus"] == "gold":
         return TreeScores(gold=over_gold)

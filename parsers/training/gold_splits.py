@@ -61,6 +61,9 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
         return [GoldSplit(documents)] * len(parsers)
     origins = [splits.sentences if splits else PUNCTUATION for splits in kept]
     found = {origin: read_folder(folder, origin) for origin in dict.fromkeys(origins)}
+    read = [origin for origin, parser in zip(origins, parsers, strict=True) if not is_tree_folder(parser)]
+    for origin in dict.fromkeys(read):
+        found[origin].warn_of_guesses(folder)
     listed = _listed(folder, found[origins[0]])
     known = [
         _Known(parser, splits, found[origin]) if splits is not None and splits.knows(found[origin], listed) else None

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-# Split by folder, whatever the case of its name.
-SPLITS = {
-    "train": "train",
-    "training": "train",
-    "dev": "dev",
-    "development": "dev",
-    "valid": "dev",
-    "validation": "dev",
-    "test": "test",
-    "testing": "test",
-}
+from discsum.parsers.treebank import SPLIT_NAMES
 
 
 def split_folders(names: Iterable[str]) -> dict[str, list[str]]:
@@ -25,7 +15,7 @@ def split_folders(names: Iterable[str]) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for name in names:
-        folders = (SPLITS.get(folder.lower()) for folder in PurePosixPath(name).parts[:-1])
+        folders = (SPLIT_NAMES.get(folder.lower()) for folder in PurePosixPath(name).parts[:-1])
         split = next(filter(None, folders), None)
         if split is not None:
             found.setdefault(split, []).append(name)

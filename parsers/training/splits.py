@@ -18,7 +18,7 @@ from discsum.formats import suffixes
 from discsum.json_objects import checked_fields, read_object
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
-from discsum.parsers.treebank import LISTING, is_treebank, read_gum, read_splits
+from discsum.parsers.treebank import LISTING, SPLIT_NAMES, is_treebank, read_gum, read_splits
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
@@ -158,6 +158,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     if config.file is None and not listing.is_file() and (folder / "splits.md").is_file():
         raise InputError(f"{folder}: expected the folders dep and rst beside splits.md, as in a checkout of GUM")
     found = read_folder(folder, sentences, listing)
+    found.warn_of_guesses(folder)
     source: Path | None = None
     if config.file is not None or listing.is_file():
         drawn = replace(config, file=None, leave_out=())
@@ -185,7 +186,9 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     treebank = Treebank(
         folder.resolve().name, train, dev, Splits.of(sentences, names, found.documents), len(found.guessed)
     )
-    _check_parts(treebank, wanted, f" of {len(found.documents)}")
+    unknown = sorted({*names} - {*SPLIT_NAMES.values()})
+    others = f"; unknown splits: {', '.join(unknown)}" if unknown else ""
+    _check_parts(treebank, wanted, f" of {len(found.documents)}{others}")
     if not any(document.tree and document.tree.nodes for document in train):
         raise InputError(
             f"{folder}: expected a training document of two or more EDUs, got only documents of one EDU ({len(train)})"

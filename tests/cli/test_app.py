@@ -50,7 +50,7 @@ def test_help_groups_options(discsum):
         name: re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M)
         for name, text in zip(sections[::2], sections[1::2], strict=True)
     }
-    assert options["Options of parsers"] == ["--split", "--rst-parseval"]
+    assert options["Options of parsers"] == ["--split", "--rst-parseval", "--classes"]
     assert options["Options of the papers' tables"][:2] == ["--table", "--setting"]
     assert "--help" in options["Options"]
     everywhere = [option for group in options.values() for option in group]

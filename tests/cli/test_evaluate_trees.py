@@ -55,6 +55,44 @@ def test_trees_over_gold_edus(discsum, treebank, write):
     assert [given["gold"][name] for name in ("span", "nuclearity", "relation", "full")] == [100] * 4
 
 
+@pytest.fixture
+def trees_of_another_treebank(tmp_path):
+    """Return a folder of gold trees, and one of trees with the classes of their relations."""
+    found = []
+    for name, relations in (("gold", ("elaboration-object-e", "List")), ("found", ("Elaboration", "Joint"))):
+        folder = tmp_path / name
+        folder.mkdir()
+        nodes = [Node(0, 2, 0, "NS", relations[0]), Node(1, 2, 1, "NN", relations[1])]
+        document = Document.from_edu_texts(["It rained,", "we left,", "they stayed."], RSTTree(3, nodes))
+        (folder / "one.rs3").write_text(dump(document, "rs3"))
+        found.append(folder)
+    return found
+
+
+def test_relations_are_compared_by_the_classes_of_a_recipe(discsum, trees_of_another_treebank):
+    gold, found = trees_of_another_treebank
+    command = ("evaluate", found, gold, "--split", "all", "--format", "json")
+    plain, classes = discsum(*command), discsum(*command, "--classes", "parser-rst-dt")
+    figures = [json.loads(result.out)["models"][0]["gold"] for result in (plain, classes)]
+    assert [(one["nuclearity"], one["full"]) for one in figures] == [(100, 0), (100, 100)]
+    assert ["|relations:labels|" in figures[0]["signature"], "|relations:classes-" in figures[1]["signature"]] == [
+        True,
+        True,
+    ]
+    assert "expected relations such as Elaboration, Joint, got others at 2 of 2 nodes of the gold trees" in plain.err
+    assert "--classes" in plain.err
+    # Sentences do not matter over gold EDUs, although they are guessed.
+    assert classes.err == ""
+
+
+def test_classes_that_a_recipe_lacks(discsum, trees_of_another_treebank, tmp_path):
+    gold, found = trees_of_another_treebank
+    result = discsum("evaluate", found, gold, "--split", "all", "--classes", "parser-gum")
+    assert (result.code, "parser-gum: expected a recipe with classes of relations" in result.err) == (1, True)
+    (tmp_path / "mine.yaml").write_text("classes: {elaboration*: elaboration, list: joint}\n")
+    assert discsum("evaluate", found, gold, "--split", "all", "--classes", tmp_path / "mine.yaml").code == 0
+
+
 def test_a_document_without_a_tree_is_named(discsum, treebank, write):
     folder = write("json")
     (folder / "mill.json").unlink()

@@ -9,6 +9,7 @@ from small_trees import document_of, random_tree
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.parsers.parseval import Counts, parseval, segmentation
+from discsum.relation_classes import RelationClasses
 from discsum.tree import Node, RSTTree
 
 
@@ -122,6 +123,18 @@ def test_texts_may_differ_in_white_space(key):
     assert segmentation([GOLD], [wide]).f1 == 100
 
 
+def test_texts_may_have_brackets_and_quotes_of_the_penn_treebank():
+    gold = document_of([["He said", '"so" (twice)', "and left [then]."]], None)
+    other = document_of([["He said", "`` so '' -LRB-twice-RRB-", "and left -LSB-then-RSB-."]], None)
+    gold, other = (
+        replace(one, tree=RSTTree(3, [Node(0, 2, 0, "NS", "x"), Node(1, 2, 1, "NN", "y")])) for one in (gold, other)
+    )
+    assert figures(parseval([gold], [other])) == (100,) * 4
+    assert segmentation([other], [gold]).f1 == 100
+    with pytest.raises(InputError, match="the gold text has"):
+        parseval([gold], [replace(other, text=other.text.replace("twice", "once!"))])
+
+
 def test_segmentation():
     gold = document_of([["one", "two"], ["three"], ["four five"]])
     found = Document.from_spans(gold.text, [Span(0, 13), Span(14, 23)], [Span(0, 7), Span(8, 18), Span(19, 23)])
@@ -179,7 +192,12 @@ def test_predicted_edus_may_be_those_of_gold():
 
 def test_relations_are_classes_only_where_all_have_hyphens():
     # As in training: `volitional-cause` and `volitional-result` share a prefix, but are not one class.
-    for other, kind, relation in (("solutionhood", "labels", 200 / 3), ("context-background", "classes", 100)):
+    for other, kind, relation in (
+        ("solutionhood", "labels", 200 / 3),
+        ("context-background", "classes", 100),
+        ("unattached", "classes", 100),
+        ("Same-Unit", "classes", 100),
+    ):
         gold, found = (
             over_words((0, 3, 1, "NS", other), (0, 1, 0, "NS", f"volitional-{last}"), (2, 3, 2, "NS", other))
             for last in ("cause", "result")
@@ -187,6 +205,15 @@ def test_relations_are_classes_only_where_all_have_hyphens():
         scores = parseval([gold], [found])
         assert scores.relation == pytest.approx(relation)
         assert dict(scores.signature.fields)["relations"] == kind
+
+
+def test_relations_named_like_a_class_belong_to_it():
+    classes = RelationClasses({"list*": "joint", "cause*": "cause"}, prefix=False)
+    gold = over_words((0, 3, 1, "NS", "List"), (0, 1, 0, "NN", "Same-Unit"), (2, 3, 2, "NS", "cause-result"))
+    found = over_words((0, 3, 1, "NS", "Joint"), (0, 1, 0, "NN", "same-unit"), (2, 3, 2, "NS", "Cause"))
+    scores = parseval([gold], [found], classes=classes)
+    assert figures(scores) == (100,) * 4
+    assert dict(scores.signature.fields)["relations"] == classes.kind
 
 
 def test_an_unknown_key_is_refused():

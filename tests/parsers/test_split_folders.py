@@ -71,6 +71,16 @@ def test_a_dev_folder_is_the_dev_split(tmp_path):
         assert names_of(read_treebank(tmp_path, SplitConfig()).dev) == ["test/d.out"]
 
 
+def test_labels_of_a_list_of_splits(tmp_path):
+    write(tmp_path, "a", "b", "c")
+    (tmp_path / "splits.tsv").write_text("a.out\tTrain\nb.out\tvalidation\nc.out\tdev\n")
+    assert names_of(read_treebank(tmp_path, SplitConfig()).dev) == ["b.out", "c.out"]
+    (tmp_path / "splits.tsv").write_text("a.out\ttrain\nb.out\tdef\n")
+    told = "got 1 and 0 of 3; unknown splits: def"
+    with pytest.warns(InputWarning), pytest.raises(InputError, match=told):
+        read_treebank(tmp_path, SplitConfig())
+
+
 def test_other_folders_are_no_splits():
     assert split_folders(["train", "a/b", "test/c", "test/d"]) == {}
     assert split_folders(["x/Train/a", "x/b", "x/Test/train/c"]) == {"train": ["x/Train/a"], "test": ["x/Test/train/c"]}

@@ -24,6 +24,7 @@ def read(folder, sentences="punctuation"):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = read_folder(folder, sentences)
+        found.warn_of_guesses(folder)
     return found, [str(warning.message) for warning in caught]
 
 
