@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from importlib import import_module
@@ -26,6 +27,13 @@ COMMANDS = {
     "evaluate": "Evaluate parsers on gold trees, summarizers on references.",
     "analyze": "Measure sequence-to-sequence models and corpora.",
 }
+# Warnings about an option, a model or a table, which every document, batch or run causes; the same one is shown once.
+# Python's own filter for this starts again whenever some code catches warnings.
+_ONCE = re.compile(
+    "secondary edges and signals are left out|as the model has no default length| has no effect "
+    "|: expected one sentence per line|which ROUGE counts|: got the columns .* is read; "
+    "|are read as several summaries of a text|: left out (links|[0-9]+) "
+)
 
 
 class LazyGroup(TyperGroup):
@@ -66,19 +74,31 @@ def _options(
     """Raw English text to RST discourse tree to summary, offline."""
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Print an `InputWarning` on one line, and other warnings in Python's format."""
-    if issubclass(category, InputWarning):
-        say(f"discsum: {message}")
-    else:
-        say(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
+class _Printer:
+    """Prints an `InputWarning` on one line, and other warnings in Python's format."""
+
+    def __init__(self) -> None:
+        """Start with no warning shown."""
+        self._shown: set[str] = set()
+
+    def __call__(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        """Print a warning, unless it is one to be shown once."""
+        if not issubclass(category, InputWarning):
+            say(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
+            return
+        told = str(message)
+        if told not in self._shown:
+            say(f"discsum: {told}")
+        if _ONCE.search(told):
+            self._shown.add(told)
 
 
 def main() -> None:
@@ -86,22 +106,10 @@ def main() -> None:
     replace_closed()
     # Silences progress bars and warnings of transformers; workers inherit these variables.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _Printer()
     warnings.simplefilter("always", InputWarning)
-    # A format drops the same kinds of content from every document, so warn once.
-    warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
-    # Told with every batch.
-    warnings.filterwarnings("once", ".*as the model has no default length", InputWarning)
     # Reports have a line about it.
     warnings.filterwarnings("ignore", "intervals and p-values are too small", InputWarning)
-    # Told for each model, each document, or each run of a table.
-    warnings.filterwarnings("once", ".* has no effect ", InputWarning)
-    warnings.filterwarnings("once", ".*: expected one sentence per line", InputWarning)
-    warnings.filterwarnings("once", ".*which ROUGE counts", InputWarning)
-    # A source that is used twice is listed and read twice.
-    warnings.filterwarnings("once", ".*: got the columns .* is read; ", InputWarning)
-    warnings.filterwarnings("once", ".* are read as several summaries of a text", InputWarning)
-    warnings.filterwarnings("once", ".*: left out (links|[0-9]+) ", InputWarning)
     if "" in sys.argv[1:]:
         # Python takes an empty path for the working directory, which would hide an unset shell variable.
         place = sys.argv.index("", 1)

@@ -31,15 +31,16 @@ _TAG = re.compile(
     r"(?:\s[^<>]{0,500})?/?>|<!doctype html",
     re.IGNORECASE,
 )
-# A link, bold words, and a heading in Markdown, each within a line.
+# A link and bold words in Markdown, each within a line. Headings of Markdown are understood in any text.
 _MARKDOWN = re.compile(
     r"\[[^\]\n]{1,300}\]\((?:https?:|/|#)[^)\n]{1,500}\)"
-    r"|(?<!\w)\*\*\w[^*:\n]{1,300}(?<![:\s])\*\*(?![\w:])|^#{2,6} +\w",
-    re.MULTILINE,
+    r"|(?<!\w)\*\*\w[^*:\n]{1,300}(?<![:\s])\*\*(?![\w:])"
 )
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[\w-]{1,50}:[^\n]*\n|[ \t][^\n]*\n){1,50}---[ \t]*\r?\n")
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|nbsp|[mn]dash|[lr][sd]quo|hellip|#\d{2,5}|#x[0-9A-Fa-f]{2,5});")
 _XML = re.compile(r"\A[\ufeff \t\r\n]*<(?:\?xml|rst>)")
+# A discourse tree, as in RST-DT or of other parsers, or a syntax tree.
+_BRACKETS = re.compile(r"\A[\ufeff \t\r\n]*\(\s*(?:Root|ROOT|TOP|S|N[NS]|SN|Nucleus|Satellite)\b[^()\n]{0,60}\s*\(")
 _RTF = re.compile(r"\A\ufeff*\{\\rtf")
 # The beginning of a JSON object, or of a list of them.
 _JSON = re.compile(r'\A\ufeff?\s*(\[\s*)?\{\s*"')
@@ -57,11 +58,12 @@ _FILE_NAME = re.compile(
 _MARKUP = (
     (_TAG, 5, 'looks like HTML ({count} tags); read it with --input html (Python: input="html")'),
     (_XML, 1, "looks like XML; a tree file is recognised by its ending, .rs3 or .rs4"),
+    (_BRACKETS, 1, "looks like a tree in brackets; one in the form of RST-DT is recognised by its ending, .dis"),
     (_RTF, 1, "looks like RTF; save it as plain text first"),
     (CUE, 2, "looks like subtitles; remove the times first, and join the lines"),
     (_FILE_NAME, 1, "looks like the name of a file; read the file first"),
     (_FRONT_MATTER, 1, 'looks like Markdown; read it with --input markdown (Python: input="markdown")'),
-    (_MARKDOWN, 3, 'looks like Markdown; read it with --input markdown (Python: input="markdown")'),
+    (_MARKDOWN, 2, 'looks like Markdown; read it with --input markdown (Python: input="markdown")'),
     (_ENTITY, 3, "looks like a part of HTML, with {count} references such as &amp;; replace these by characters first"),
     (_JSON, 1, "looks like JSON; a file is read as such if it ends in .json or .jsonl"),
     (_TABLE, 1, "looks like a table; a file is read as such if it ends in .csv or .tsv"),

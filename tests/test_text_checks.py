@@ -104,6 +104,30 @@ def test_xml_is_told_but_not_text_about_it(beginning):
     assert text_warnings(f"The file of the council begins with {beginning}") == ()
 
 
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "( Root (span 1 2)\n  ( Nucleus (leaf 1) (rel2par span) (text _!It rained,_!) )",
+        "(NS-elaboration (EDU 1) (EDU 2))",
+        "\ufeff(ROOT\n  (S (NP (PRP It)) (VP (VBD rained))))",
+    ],
+)
+def test_trees_in_brackets_are_told(tree):
+    told = "expected text, got what looks like a tree in brackets; one in the form of RST-DT is recognised by its"
+    assert [warning.startswith(told) for warning in text_warnings(tree, "")] == [True]
+
+
+@pytest.mark.parametrize(
+    "text", ["(Reuters (London)) It rained.", "(S) It rained (again).", "(See below (a)) It rained."]
+)
+def test_brackets_in_texts_are_not_told(text):
+    assert text_warnings(text, "") == ()
+
+
+def test_headings_of_markdown_are_understood():
+    assert text_warnings("# News\n\n## Rain\n\nIt rained.\n\n## Sun\n\nIt did not.\n\n## Wind\n\nNo.\n", "") == ()
+
+
 def test_a_tag_that_is_never_closed_costs_no_time():
     assert text_warnings("<div " * 1000) == ()
 

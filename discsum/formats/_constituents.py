@@ -98,7 +98,8 @@ def relation_conflict(nuclei: Sequence[Part]) -> str:
     labels = sorted({part.relation for part in nuclei}) if len(nuclei) > 1 else []
     if len(labels) < 2:
         return ""
-    return f"expected nuclei of one relation, got {', '.join(labels)}; that of the last nucleus is lost"
+    nested = "they are nested where it changes, and " if len(nuclei) > 2 else ""
+    return f"expected nuclei of one relation, got {', '.join(labels)}; {nested}that of the last nucleus is lost"
 
 
 def join_satellite(nucleus: Part, satellite: Part, nodes: list[Node]) -> Part:

@@ -11,7 +11,7 @@ from discsum.formats._erst_elements import write_erst
 from discsum.formats._plain_text import lines_of
 from discsum.formats._roots import split_roots
 
-# The relations of GUM by class, listed in every header so that rstWeb offers them in its editor.
+# The relations of GUM by class. If a tree has no others, its header lists all, and rstWeb offers them in its editor.
 _SATELLITE_RELATIONS = {
     "adversative": ("antithesis", "concession"),
     "attribution": ("negative", "positive"),
@@ -43,13 +43,17 @@ def dumps(document: Document, *, erst: bool = False) -> str:
     """
     tree, texts = lines_of(document, "rs4" if erst else "rs3", erst=erst)
     roots = [(edus, constituents(own, n_ary=True)) for edus, own in split_roots(tree)]
-    satellite_labels, nucleus_labels = (
-        {f"{group}-{name}" for group, names in relations.items() for name in names}
-        for relations in (_SATELLITE_RELATIONS, _MULTINUCLEAR_RELATIONS)
-    )
+    satellite_labels, nucleus_labels = set[str](), set[str]()
     for item in (item for _, inner in roots for item in inner):
         (nucleus_labels if item.nuclearity == "NN" else satellite_labels).add(item.relation)
         satellite_labels |= {relation for _, relation in item.outer}
+    of_gum = [
+        {f"{group}-{name}" for group, names in relations.items() for name in names}
+        for relations in (_SATELLITE_RELATIONS, _MULTINUCLEAR_RELATIONS)
+    ]
+    if satellite_labels | nucleus_labels <= set.union(*of_gum):
+        satellite_labels |= of_gum[0]
+        nucleus_labels |= of_gum[1]
     elements = _Elements(tree.edus, satellite_labels & nucleus_labels)
     for edus, inner in roots:
         elements.add(edus, inner)

@@ -24,6 +24,24 @@ DIS = """( Root (span 1 2)
 """
 
 
+ERST = (
+    '<rst><header><relations><rel name="x" type="rst"/></relations><sigtypes><sig type="dm" subtypes="dm"/></sigtypes>'
+    '</header><body><segment id="1" parent="3" relname="span">It rained,</segment>'
+    '<segment id="2" parent="1" relname="x">so we left.</segment><group id="3" type="span"/>'
+    '<signals><signal source="2" type="dm" subtype="dm" tokens="3"/></signals></body></rst>'
+)
+
+
+def test_what_a_format_leaves_out_of_all_files_is_told_once(discsum, tmp_path):
+    folder = tmp_path / "trees"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number}.rs4").write_text(ERST.replace("rained", f"rained {number}"))
+    result = discsum("parse", folder, "--format", "dis", "-o", tmp_path / "out")
+    assert (result.code, len([*(tmp_path / "out").glob("*.dis")])) == (0, 20)
+    assert result.err.count("secondary edges and signals are left out") == 1
+
+
 @pytest.fixture
 def headed(tmp_path):
     path = tmp_path / "bridge.rs3"

@@ -145,3 +145,11 @@ def test_surrogates_in_a_row_survive_json(text):
     with pytest.raises(FormatError, match="surrogates: expected positions of at least 0, got -1"):
         Document.from_json(document.to_json() | {"surrogates": [-1]})
     assert Document.from_json(document.to_json() | {"surrogates": [10**9, 1]})
+
+
+@pytest.mark.parametrize(("relation", "listed"), [("elaboration-additional", True), ("Elaboration", False)])
+def test_the_header_of_rs3_lists_gums_relations_for_its_trees_only(relation, listed):
+    document = Document.from_edu_texts(["It rained,", "again."], RSTTree(2, [Node(0, 1, 0, "NS", relation)]))
+    header = document.to_rs3().partition("</relations>")[0]
+    assert f'<rel name="{relation}" type="rst"/>' in header
+    assert ('<rel name="causal-cause" type="rst"/>' in header) == listed
