@@ -2,7 +2,10 @@
 
 import os
 from contextlib import contextmanager, suppress
+from functools import wraps
 from http import HTTPStatus
+from threading import Lock
+from unittest import mock
 from uuid import uuid4
 
 # Bypasses proxies.
@@ -28,6 +31,7 @@ def object_store():
     With TEST_S3 in the environment, the bucket is in the store of AWS_ENDPOINT_URL.
     """
     import boto3
+    from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
 
     if "TEST_S3" in os.environ:
@@ -47,11 +51,24 @@ def object_store():
     try:
         bucket = f"discsum-{uuid4().hex[:8]}"
         boto3.client("s3").create_bucket(Bucket=bucket)
-        yield f"s3://{bucket}"
+        with mock.patch.object(S3Response, "put_object", _one_at_a_time(S3Response.put_object)):
+            yield f"s3://{bucket}"
     finally:
         os.environ.clear()
         os.environ.update(before)
         server.stop()
+
+
+def _one_at_a_time(put):
+    """Return moto's method that stores an object, atomic as in S3: it looks for the object before it stores one."""
+    storing = Lock()
+
+    @wraps(put)
+    def atomic(response):
+        with storing:
+            return put(response)
+
+    return atomic
 
 
 @contextmanager
