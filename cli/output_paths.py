@@ -20,6 +20,8 @@ from discsum.format_registry import writable
 
 # Endings of pictures and print formats, which no format writes.
 _PICTURES = (".gif", ".jpeg", ".jpg", ".pdf", ".png", ".webp")
+# Endings of office documents and spreadsheets.
+_OFFICE = (".doc", ".docx", ".odt", ".pptx", ".rtf", ".xls", ".xlsx", ".xml")
 
 
 def check_ending(path: Path, suffix: str, option: str) -> None:
@@ -31,6 +33,8 @@ def check_ending(path: Path, suffix: str, option: str) -> None:
         return
     if ending in _PICTURES:
         remedy = "change the ending; of pictures, only SVG is written (parse --format svg)"
+    elif ending in _OFFICE:
+        remedy = "change the ending; results are plain text"
     elif ending == ".gz":
         remedy = "results are not compressed; leave out .gz"
     elif ending in {*map(format_suffix, writable()), *TABLES}:

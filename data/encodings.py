@@ -79,7 +79,9 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     except UnicodeDecodeError as error:
         for beginning, kind in _KINDS.items():
             if not offset and content.startswith(beginning):
-                raise InputError(f"{source}: expected {encoding}, got {kind}; unpack or convert it first") from error
+                raise InputError(
+                    f"{source}: expected {encoding}, got {kind}; unpack it, or convert it to text"
+                ) from error
         raise InputError(
             f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {offset + error.start}; "
             f"{remedy}"

@@ -226,8 +226,15 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
     if not found and is_empty(path):
         warn(f"{path}: {NO_DOCUMENTS}", InputWarning, stacklevel=2)
     elif not found:
-        raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
+        raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found {_endings(path)}")
     return found
+
+
+def _endings(folder: Location) -> str:
+    """Return the endings of the files directly in a folder on this machine, for an error."""
+    files = folder.iterdir() if isinstance(folder, Path) and folder.is_dir() else ()
+    endings = {file.suffix.lower() for file in files if file.suffix and file.is_file()}
+    return f"only {', '.join(sorted(endings)[:5])}" if endings else "none"
 
 
 def _kinds(path: Location, trees: Collection[str]) -> set[str]:

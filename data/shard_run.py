@@ -34,7 +34,7 @@ from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
 from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
-from discsum.errors import DiscsumError, InputError, NoAnswerError
+from discsum.errors import DiscsumError, InputError, NoAnswerError, number_of
 from discsum.persistence import CONFIG
 
 # One worker in this process.
@@ -205,7 +205,7 @@ class _Run:
             return
         named = ", ".join(missing[:SHOWN]) + (f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else "")
         problems = [
-            f"{self._job.folder}: expected {self.count} shards, {len(missing)} are missing: {named}",
+            f"{self._job.folder}: expected {number_of(self.count, 'shard')}, {len(missing)} missing: {named}",
             *self.faults[:SHOWN],
             "run their parts again (of N parts, part K mod N + 1 makes shard K), or the whole command without --part "
             "and --finish",
@@ -245,8 +245,8 @@ class _Run:
         if surplus := self._listing.beyond(self.count):
             raise InputError(
                 f"{self._job.folder}: expected documents for {surplus[-1]}, which an earlier run with the same inputs "
-                f"made, got documents for {self.count} shards; an input that could be read then cannot be read now: "
-                "run the command again, or into a new folder"
+                f"made, got documents for {number_of(self.count, 'shard')}; an input that could be read then cannot be "
+                "read now: run the command again, or into a new folder"
             )
 
     def _told(self) -> Iterator[ShardTask[Any]]:

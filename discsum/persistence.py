@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.constants import PARSER_KIND
+from discsum.constants import PARSER_KIND, SUMMARIZER_KIND
 from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
 from discsum.json_objects import read_object
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
+# The options that name models, by kind.
+_OPTIONS = {PARSER_KIND: "--parser (Python: parser=)", SUMMARIZER_KIND: "--model (Python: model=)"}
 # The model folder in the folder of a training run.
 BEST = "best"
 
@@ -54,7 +56,8 @@ def locate(name_or_path: str | Path, kind: str | None = None) -> Path:
     near = f" (did you mean {inside}?)" if (inside / CONFIG).is_file() else suggestion(name_or_path, shipped(kind))
     raise WeightsError(
         f"{name_or_path}: expected a folder with {CONFIG} and {WEIGHTS}, or a shipped model "
-        f"({', '.join(shipped(kind)) or 'none installed'}){near}; found neither"
+        f"({', '.join(shipped(kind)) or 'none installed'}){near}; found "
+        + (f"a folder without {CONFIG}" if Path(name_or_path).is_dir() else "neither")
     )
 
 
@@ -97,6 +100,10 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
         got = f"{config.get('kind')} of format {config.get('format')}"
         if "kind" not in config:
             got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
+        elif config["kind"] == kind:
+            got += ", of another version of discsum; install that version, or train it again"
+        elif option := _OPTIONS.get(str(config["kind"])):
+            got += f", which {option} takes"
         there = f"; shipped are {', '.join(names)}" if (names := shipped(kind)) else ""
         raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}{there}")
     return config

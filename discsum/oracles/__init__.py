@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 from warnings import warn
 
+from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.metrics.rouge_words import lacks_words
 from discsum.registry import Registry
@@ -14,8 +15,6 @@ from discsum.registry import Registry
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from discsum.document import Document
 
 # An oracle takes the units' texts, the references, the maximum number of units and, if `edu_only`, the heads `(edus,)`.
 # It returns the selected units. Facts of an oracle: `units`, the default maximum number of units, as in its paper;
@@ -101,6 +100,8 @@ def document_labels(
     from discsum.candidates import Candidates
     from discsum.selection import unit_texts
 
+    if not isinstance(document, Document):
+        raise TypeError(f"document: expected Document, got {type(document).__name__}; parse the text first")
     texts, with_heads = unit_texts(document, unit), unit == "edu" and bool(ORACLES.entry(name).facts.get("edu_only"))
     candidates = Candidates.of(document, unit, dependencies=with_heads)
     return oracle_labels(name, texts, references, k, candidates.heads if with_heads else None, candidates.groups)

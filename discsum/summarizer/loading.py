@@ -73,7 +73,10 @@ def _parser(scorer: UnitScorer, options: SummaryOptions) -> Callable[[], Parser]
     if own is None:
         return lambda: load_parser(name or SHIPPED_PARSER, options.device, options.precision)
     if name is not None and fingerprint(name, PARSER_KIND) != own.fingerprint:
-        raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
+        raise InputError(
+            f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out, use a "
+            f"baseline such as lead, or train a summarizer with parser={name}"
+        )
     return lambda: own
 
 

@@ -182,7 +182,7 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
     [
         (["--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
         (["--part", "1/2", "--finish"], 2, "expected --part or --finish, got both"),
-        (["--finish"], 1, "expected 1 shards, 1 are missing: shard-00000.parquet; run their parts again"),
+        (["--finish"], 1, "expected 1 shard, 1 missing: shard-00000.parquet; run their parts again"),
         (["--engine", "rey"], 2, "expected one of the engines local, ray, got 'rey' (did you mean ray?)"),
         (
             ["--cpus-per-worker", 2],

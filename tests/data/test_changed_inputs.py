@@ -65,7 +65,7 @@ def test_a_table_that_changed_between_runs_is_told(kind, table, parser_folder, t
 def test_missing_shards_name_their_parts(table, parser_folder, tmp_path):
     make_part(job("parse", table, parser_folder, tmp_path / "set"), Part(1, 2))
     with pytest.raises(
-        InputError, match=r"are missing: part-00001.*run their parts again \(of N parts, part K mod N \+ 1 makes"
+        InputError, match=r"1 missing: part-00001.*run their parts again \(of N parts, part K mod N \+ 1 makes"
     ):
         finish(job("parse", table, parser_folder, tmp_path / "set"))
 

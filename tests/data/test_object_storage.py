@@ -119,7 +119,7 @@ def test_another_table_at_the_same_url_is_refused(table, recipe, place):
 def test_parts_and_what_is_missing(table, recipe, whole, place):
     assert make(table, place, recipe, make_part, part=Part(2, 2)) == 3
     assert "manifest.json" not in sizes_in(place)
-    with pytest.raises(InputError, match=r"expected 6 shards, 3 are missing: shard-00000.parquet, "):
+    with pytest.raises(InputError, match=r"expected 6 shards, 3 missing: shard-00000.parquet, "):
         make(table, place, recipe, finish)
     assert make(table, place, recipe, make_part, part=Part(1, 2)) == 3
     make(table, place, recipe, finish)

@@ -71,7 +71,7 @@ def test_any_engine_gives_the_same_bytes_after_a_kill(engine, parsed_folder, par
 
 def test_parts_that_run_together_are_finished_and_kept(parsed_folder, parse_job_of, tmp_path):
     folder = tmp_path / "set"
-    with pytest.raises(InputError, match=r"set: expected 4 shards, 4 are missing: part-00000.jsonl.gz, "):
+    with pytest.raises(InputError, match=r"set: expected 4 shards, 4 missing: part-00000.jsonl.gz, "):
         finish(parse_job_of(folder), RunOptions())
     with ThreadPoolExecutor(3) as pool:
         runs = [pool.submit(make_part, parse_job_of(folder), Part(number, 3), RunOptions()) for number in (1, 2, 3)]

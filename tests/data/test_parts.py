@@ -114,7 +114,7 @@ def test_shards_with_other_references_or_trees_are_made_again(parser_folder, tmp
 def test_what_is_missing_or_damaged_is_named(dataset, tmp_path):
     of, whole = dataset
     folder = tmp_path / "set"
-    with pytest.raises(InputError, match=r"set: expected 6 shards, 6 are missing: shard-00000.parquet, .* and 1 more;"):
+    with pytest.raises(InputError, match=r"set: expected 6 shards, 6 missing: shard-00000.parquet, .* and 1 more;"):
         finish(preprocess_job(*of(folder)))
     make_part(preprocess_job(*of(folder)), Part(2, 3))
     damaged = folder / "shard-00004.parquet"
