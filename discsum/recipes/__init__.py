@@ -42,9 +42,10 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
     """Return the content of a recipe after applying `key=value` overrides such as `network.design=top_down`.
 
     A recipe with the field `base` inherits the fields of another recipe, given by name or by path relative to its own
-    file. `notes` and `license` describe the training data, so overrides and files of users that change `train` do not
-    inherit them. Of `epochs` and `steps`, one that a file or the overrides set replaces the other that the base has.
-    Null resets a group of fields to its defaults.
+    file. Groups of fields, as in `network={design: top_down}`, are merged field by field; null resets one to its
+    defaults. `notes` and `license` describe the training data, so overrides and files of users that change `train` do
+    not inherit them. Of `epochs` and `steps`, one that a file or the overrides set replaces the other that the base
+    has.
 
     Raises:
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
@@ -64,7 +65,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
             if not isinstance(place, dict):
                 raise InputError(f"{override}: expected {parent} to be a group of fields")
         given[key] = parse_yaml(value, override)
-        _set(place, last, given[key])
+        _merge(place, last, given[key])
     _drop_other_length(content, given)
     _drop_claims(content, {override.partition("=")[0] for override in overrides})
     return content
@@ -157,14 +158,14 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
     """Return the fields of the base with the changes applied; groups are merged field by field."""
     merged = dict(base)
     for key, value in changes.items():
-        nested = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        _set(merged, key, _merged(merged[key], value) if nested else value)
+        _merge(merged, key, value)
     return merged
 
 
-def _set(fields: dict[str, Any], key: str, value: Any) -> None:
-    """Set a field, in place; null removes a group of fields, which then have their defaults."""
-    if value is None and isinstance(fields.get(key), dict):
+def _merge(fields: dict[str, Any], key: str, value: Any) -> None:
+    """Set a field, or some fields of a group, in place; null removes a group, whose fields then have their defaults."""
+    group = isinstance(fields.get(key), dict)
+    if value is None and group:
         del fields[key]
     else:
-        fields[key] = value
+        fields[key] = _merged(fields[key], value) if group and isinstance(value, dict) else value

@@ -32,6 +32,9 @@ def test_a_recipe_changes_fields_of_its_base(tmp_path):
     write(tmp_path / "middle.yaml", "base: low.yaml\nb: 2\n")
     path = write(tmp_path / "top.yaml", "base: middle.yaml\na: 5\ngroup: {y: 7}\n")
     assert read_recipe(path, ["group.z=1"]) == {"a": 5, "b": 2, "group": {"x": 1, "y": 7, "z": 1}}
+    # As in a file, a group of fields leaves the others as they are.
+    assert read_recipe(path, ["group={z: 1}", "group={x: 3}"])["group"] == {"x": 3, "y": 7, "z": 1}
+    assert "group" not in read_recipe(path, ["group=null"])
 
 
 def test_a_base_may_be_a_shipped_recipe(tmp_path):
