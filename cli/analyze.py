@@ -84,7 +84,7 @@ def attention(
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
     summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
     maps = attention_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
-    path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer - 1))
+    path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
     pictures = heatmap(maps.by_sentence[layer - 1].T, maps.sentences, maps.written, title, path)
     words = path.with_name(f"{path.stem}-words.json")
@@ -239,8 +239,9 @@ def time(
     pictures = curves(lines, lengths, ("output tokens, M", "seconds per pass"), f"{summarizer.name}, {mode}", path)
     typer.echo("\n".join(map(str, pictures)))
     typer.echo(f"R squared {fitted.r_squared:.4f}")
-    for term, value in fitted.relative.items():
-        typer.echo(f"{term:5}{value:12.3e}")
+    typer.echo(f"{'term':5}{'seconds':>12}{'relative':>12}")
+    for term, seconds, relative in zip(fitted.terms, fitted.coefficients, fitted.relative.values(), strict=True):
+        typer.echo(f"{term:5}{seconds:12.3e}{relative:12.3e}")
 
 
 @app.command()

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from discsum.constants import BORDERS
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, number_of
 from discsum.priors import c_tree_nuc, project_to_sentences
 from discsum.registry import suggestion
 
@@ -112,6 +112,10 @@ class SentenceLayout:
         if unit not in BORDERS:
             choices = " or ".join(BORDERS)
             raise InputError(f"unit: expected {choices}, got {unit!r}{suggestion(unit, BORDERS)}")
+        if wrong := [type(one).__name__ for one in documents if not isinstance(one, Document)]:
+            raise TypeError(f"documents: expected Document, got {wrong[0]}; parse the texts first")
+        if not hasattr(encoding, "is_fast"):
+            raise TypeError(f"encoding: expected what the tokenizer returns, got {type(encoding).__name__}")
         if not encoding.is_fast:
             raise InputError(
                 "expected an encoding with offsets, got one from a slow tokenizer; use a model with a fast tokenizer "
@@ -139,6 +143,12 @@ class SentenceLayout:
         """
         if len(documents) != self.documents:
             raise InputError(f"expected {self.documents} documents, got {len(documents)}")
+        for document, kept in zip(documents, self.sentences, strict=True):
+            if kept and kept[-1] >= len(document.sentences):
+                raise InputError(
+                    f"{document.label}: expected the document of the layout, with sentence {kept[-1]}, got one with "
+                    f"{number_of(len(document.sentences), 'sentence')}"
+                )
         prior = torch.zeros(self.lengths.shape)
         for row, document, kept in zip(prior, documents, self.sentences, strict=True):
             tree = document.require_tree("the discourse prior")

@@ -112,6 +112,10 @@ def test_encodings_that_do_not_fit(tokenizer):
 
     with pytest.raises(InputError, match="got one from a slow tokenizer; use a model with a fast tokenizer"):
         SentenceLayout.from_documents(DOCUMENTS, Slow())
+    with pytest.raises(TypeError, match="documents: expected Document, got str; parse the texts first"):
+        SentenceLayout.from_documents(["Rain."], encode(tokenizer, DOCUMENTS[:1]))
+    with pytest.raises(TypeError, match="encoding: expected what the tokenizer returns, got dict"):
+        SentenceLayout.from_documents(DOCUMENTS, {"input_ids": [[1]]})
 
 
 @pytest.mark.parametrize("row", [[0, 2], [1, 0], [0, -1, 0], [-1, -1], [0, 1, 0]])
@@ -154,3 +158,6 @@ def test_the_prior_is_the_trees(parser):
     assert (fewer.prior[0, 1] / fewer.prior[0, 0]).item() == pytest.approx(ratio.item(), rel=1e-5)
     with pytest.raises(InputError, match="expected 1 documents, got 2"):
         layout.with_prior([item, item])
+    short = parser.parse("It rained all day.")
+    with pytest.raises(InputError, match="expected the document of the layout, with sentence 2, got one with 1 sent"):
+        SentenceLayout.from_owner(torch.tensor([[0, 1, 2]])).with_prior([short])

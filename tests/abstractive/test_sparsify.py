@@ -188,11 +188,16 @@ def test_beams_share_their_sentences_or_not(inputs):
     assert greedy[0] == greedy[1]
 
 
+def test_reading_all_sentences_selects_none():
+    with pytest.raises(InputError, match="r: expected a selector that selects sentences, such as mean_key, got 'all'"):
+        sparsify(make_bart(), r=3, selector="all")
+
+
 @pytest.mark.parametrize("selector", ["all", *ALL_SELECTORS])
 def test_the_bases_parameters_keep_their_names(selector):
     model = make_bart()
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    sparsify(model, selector=selector, r=2, beta=0.5 if selector == "mean_key" else None)
+    sparsify(model, selector=selector, r=None if selector == "all" else 2, beta=0.5 if selector == "mean_key" else None)
     after = model.state_dict()
     assert all(after[name].equal(value) for name, value in before.items())
     new = set(after) - set(before)

@@ -28,6 +28,9 @@ def test_a_text_to_its_summary(abstract, article):
     data = json.loads(abstract(article, "--json", "--selector", "mean_key", "--r", 2).out)
     assert list(data) == ["id", "summary", "model", "selector", "r", "sentences", "read", "tokens", "truncated"]
     assert (data["selector"], data["r"], data["truncated"]) == ("mean_key", 2, False)
+    settings = ("--beta", 5, "--per-beam", "--option", "feature_map=relu")
+    data = json.loads(abstract(article, "--json", "--selector", "model_free", "--r", 2, *settings).out)
+    assert (data["prior"], data["share_beams"], data["selector_feature_map"]) == (5, False, "relu")
     # Selecting all sentences is the same as full attention.
     assert abstract(article, "--selector", "ideal", "--r", 999).out == result.out
 
@@ -77,7 +80,7 @@ def test_the_tree_may_have_a_say(abstract, article):
     options = ("--json", "--selector", "mean_key", "--r", 1)
     ways = ((), ("--beta", 0), ("--beta", 1000), ("--beta", -1000))
     plain, none, for_it, against_it = (json.loads(abstract(article, *options, *more).out) for more in ways)
-    assert none == plain
+    assert none == plain | {"prior": 0}
     # A large beta selects the most central sentence at every step, a large negative one the least central.
     assert len({one["summary"] for one in (plain, for_it, against_it)}) == 3
     assert len({one["tokens"] for one in (plain, for_it, against_it)}) == 1

@@ -51,7 +51,9 @@ def test_attention_of_a_sparse_model(analyze, article, parser_folder):
     _, folder = analyze(
         "attention", article, "--selector", "ideal", "--r", 2, "--max-tokens", 8, "--parser", parser_folder
     )
-    sentences = np.array(json.loads((folder / "attention-layer-1.json").read_text())["by_sentence"])
+    data = json.loads((folder / "attention-layer-1.json").read_text())
+    sentences = np.array(data["by_sentence"])
+    assert data["layer"] == 1
     assert ((sentences > 1e-6).sum(axis=1) <= 2).all()
 
 
@@ -108,7 +110,10 @@ def test_time(analyze):
     data = json.loads((folder / "time.json").read_text())
     assert [one["output"] for one in data["samples"]] == [5, 10, 20, 30]
     assert [one["term"] for one in data["fit"]["terms"]] == ["1", "M", "M^2"]
-    assert "R squared" in result.out
+    rows = [line.split() for line in result.out.partition("R squared")[2].splitlines()[1:]]
+    assert [row[0] for row in rows] == ["term", "1", "M", "M^2"]
+    first = data["fit"]["terms"][0]["seconds"]
+    assert rows[1] == ["1", f"{first:.3e}", "1.000e+00"]
     both = [option for tokens in (50, 100, 200) for option in ("--tokens", tokens)]
     analyze("time", *lengths, *both, "--repeats", 1)
     assert len(json.loads((folder / "time.json").read_text())["fit"]["terms"]) == 6

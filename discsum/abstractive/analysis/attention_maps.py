@@ -40,13 +40,13 @@ class AttentionMaps:
         return np.stack(parts, axis=-1)
 
     def to_dict(self, layer: int) -> dict[str, Any]:
-        """Return the maps of one layer as a JSON object."""
+        """Return the maps of one layer, counted from 1, as a JSON object."""
         return {
             "layer": layer,
             **asdict(self),
             "owner": self.owner.tolist(),
-            "words": self.words[layer].round(6).tolist(),
-            "by_sentence": self.by_sentence[layer].round(6).tolist(),
+            "words": self.words[layer - 1].round(6).tolist(),
+            "by_sentence": self.by_sentence[layer - 1].round(6).tolist(),
         }
 
 

@@ -117,9 +117,10 @@ class SparseFamily(Family[SparseRecipe]):
         return {"layout": layout, **borders_of(self.model, documents, encoding)}
 
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the selector, `r`, and how many sentences each document has and each step reads."""
-        call = self.model.sparse.call
-        settings = {"selector": self.selector.selector, "r": call.r}
+        """Return selector, `r`, other settings, and how many sentences each document has and each step reads."""
+        call, settings = self.model.sparse.call, self.settings()
+        settings["r"] = call.r
+        settings.pop("sentences_per_step", None)
         counts = map(len, inputs["layout"].spans)
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
