@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 from discsum.errors import InputError, InputWarning
 
@@ -33,7 +33,7 @@ class GroupedCommand(TyperCommand):
         """Warn about options with one value that are given several times, of which only the last one counts."""
         given = [argument.partition("=")[0] for argument in takewhile(lambda argument: argument != "--", args)]
         for parameter in self.params:
-            if parameter.param_type_name == "option" and not (parameter.multiple or parameter.is_flag):
+            if isinstance(parameter, TyperOption) and not (parameter.multiple or parameter.is_flag):
                 times = sum(name in parameter.opts for name in given)
                 if times > 1:
                     message = f"{max(parameter.opts, key=len)}: given {times} times; only the last one counts"

@@ -167,7 +167,9 @@ def evaluate(
         str,
         typer.Option("--format", "-f", **choice(*STYLES), help="Output format of the scores."),
     ] = "table",
-    signature: Annotated[bool, typer.Option("--signature", help="Print the signature of every score.")] = False,
+    signature: Annotated[
+        bool, typer.Option("--signature", help="Print the signature of each figure, not only of each model.")
+    ] = False,
     parameters: Annotated[
         bool,
         typer.Option(

@@ -206,7 +206,7 @@ Units = Annotated[
         "-n",
         parser=_number_of_units,
         metavar="<int>",
-        help="Units of the summary. Default: 3 sentences or 6 EDUs; in extract, as the model was trained.",
+        help="Units of the summary. Default: in extract as the model was trained, otherwise 3 sentences or 6 EDUs.",
         rich_help_panel=OF_SELECTION,
     ),
 ]

@@ -90,7 +90,7 @@ class TrainingLoop:
             task.prepare(report)
         if state is None and self.accelerator.is_main_process:
             count = sum(one.numel() for one in network.parameters() if one.requires_grad)
-            report(f"{len(task.train)} documents, {self.end} steps, {count:,} parameters")
+            report(f"{len(task.train)} documents, {self.end} steps, {count:,} trained parameters")
         elif self.accelerator.is_main_process:
             report(f"{folder}: {'finished' if self.finished else 'resumed'} after {self._done()} of {self.end} steps")
         self._wrapped, self.optimizer = self.accelerator.prepare(network, optimizer)
