@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 
 from discsum.data.leases import check_free, leased
 from discsum.data.remote import RemotePath
@@ -22,7 +23,7 @@ BRIEF = 1.0
 
 @contextmanager
 def folder_lock(folder: Location, *, wait: bool = False) -> Iterator[None]:
-    """Lock a folder against all other runs while the block runs.
+    """Lock a folder against all other runs while the block runs; a new folder that stays empty is removed.
 
     Args:
         folder: Folder of a dataset.
@@ -31,10 +32,17 @@ def folder_lock(folder: Location, *, wait: bool = False) -> Iterator[None]:
     Raises:
         LockedError: Another run has locked it, and `wait` is false.
     """
+    new = isinstance(folder, Path) and not folder.exists()
     make_folder(folder)
-    with _lock(folder, "", wait=wait):
-        _check_parts(folder, wait=wait)
-        yield
+    try:
+        with _lock(folder, "", wait=wait):
+            _check_parts(folder, wait=wait)
+            yield
+    finally:
+        if new and isinstance(folder, Path):
+            # Only an empty one can be removed.
+            with suppress(OSError):
+                folder.rmdir()
 
 
 @contextmanager

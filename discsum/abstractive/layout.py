@@ -38,6 +38,12 @@ class SentenceLayout:
     sentences: tuple[tuple[int, ...], ...]
     prior: Tensor | None = None
 
+    def __post_init__(self) -> None:
+        """Check that a prior has a value for each sentence."""
+        if self.prior is not None and self.prior.shape != self.lengths.shape:
+            wanted, got = (tuple(one.shape) for one in (self.lengths, self.prior))
+            raise InputError(f"prior: expected the shape {wanted}, (documents, sentences), got {got}")
+
     @property
     def documents(self) -> int:
         """Number of documents."""

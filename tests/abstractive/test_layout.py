@@ -1,5 +1,7 @@
 """The sentence of each token of encoded documents."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tiny
@@ -158,6 +160,8 @@ def test_the_prior_is_the_trees(parser):
     assert (fewer.prior[0, 1] / fewer.prior[0, 0]).item() == pytest.approx(ratio.item(), rel=1e-5)
     with pytest.raises(InputError, match="expected 1 documents, got 2"):
         layout.with_prior([item, item])
+    with pytest.raises(InputError, match=r"prior: expected the shape \(1, 2\), \(documents, sentences\), got \(2,\)"):
+        replace(fewer, prior=torch.tensor([0.5, 0.5]))
     short = parser.parse("It rained all day.")
     with pytest.raises(InputError, match="expected the document of the layout, with sentence 2, got one with 1 sent"):
         SentenceLayout.from_owner(torch.tensor([[0, 1, 2]])).with_prior([short])

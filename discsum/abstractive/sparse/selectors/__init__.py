@@ -78,8 +78,10 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
     if name == ALL:
         given = [*options, *(["beta"] if beta is not None else [])]
         if given:
+            near = suggestion(given[0], ("selector", "share_beams"))
             raise InputError(
-                f"{', '.join(given)}: expected a selector that selects sentences, got {ALL!r}, which reads all of them"
+                f"{', '.join(given)}: expected a selector that selects sentences, got {ALL!r}, which reads all of "
+                f"them{near}"
             )
         return
     check_name(name)
