@@ -152,8 +152,6 @@ def _scores_of(
     model: str, gold: GoldSplit, chosen: Sequence[Document], rst: bool, device: str, classes: RelationClasses | None
 ) -> ScoreSet:
     """Return the scores of a parser, or of a folder of trees, on some documents of a split."""
-    from discsum.parsers.loading import load_parser
-    from discsum.parsers.training.evaluation import evaluate_parser
     from discsum.parsers.training.given_trees import evaluate_trees, is_tree_folder, read_predictions
     from discsum.parsers.training.relation_checks import relations_of, warn_of_relations
     from discsum.relation_classes import RelationClasses
@@ -165,7 +163,11 @@ def _scores_of(
         classes = classes or RelationClasses.of(relations_of(gold.documents), {})
         warn_of_relations(model, relations_of(trees), chosen, classes)
         return evaluate_trees(chosen, trees, rst=rst, guessed=guessed, unsure=unsure, classes=classes)
+    # Late, because trees are scored without torch.
     with loading(model):
+        from discsum.parsers.loading import load_parser
+        from discsum.parsers.training.evaluation import evaluate_parser
+
         parser = load_parser(model, device)
     return evaluate_parser(parser, chosen, rst=rst, guessed=guessed, classes=classes)
 

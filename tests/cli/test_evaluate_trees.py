@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -83,6 +85,14 @@ def test_relations_are_compared_by_the_classes_of_a_recipe(discsum, trees_of_ano
     assert "--classes" in plain.err
     # Sentences do not matter over gold EDUs, although they are guessed.
     assert classes.err == ""
+
+
+def test_trees_are_scored_without_torch(trees_of_another_treebank):
+    gold, found = trees_of_another_treebank
+    code = "import sys\nfrom discsum.cli import main\ntry:\n    main()\nfinally:\n    print('torch' in sys.modules)\n"
+    arguments = ["evaluate", str(found), str(gold), "--split", "all"]
+    result = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "False"
 
 
 def test_classes_that_a_recipe_lacks(discsum, trees_of_another_treebank, tmp_path):
