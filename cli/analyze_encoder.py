@@ -42,8 +42,8 @@ def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats:
         named = path.with_name("encoder-memory.json")
         pictures += curves(both, lengths, (labels[0], "MiB above the weights"), summarizer.name, named)
     typer.echo("\n".join(map(str, pictures)))
-    measured = "" if samples[0].mebibytes is None else f"{'memory':>15}{'of full':>15}"
-    typer.echo(f"{'tokens':>7}{'compressed':>12}{'full':>12}{'times':>7}{measured}")
+    measured = "" if samples[0].mebibytes is None else f"{'memory':>14} {'full memory':>14}"
+    typer.echo(f"{'tokens':>7} {'compressed':>11} {'full':>11} {'faster':>6}{measured}")
     for one in samples:
         memory = "" if one.mebibytes is None else f"{one.mebibytes:10.1f} MiB {one.stock_mebibytes:10.1f} MiB"
         typer.echo(f"{one.tokens:7} {one.seconds:9.3f} s {one.stock_seconds:9.3f} s {one.speed_up:6.2f}{memory}")

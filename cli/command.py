@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
@@ -31,13 +32,20 @@ class GroupedCommand(TyperCommand):
 
     def _warn_of_repeated(self, args: Sequence[str]) -> None:
         """Warn about options with one value that are given several times, of which only the last one counts."""
-        given = [argument.partition("=")[0] for argument in takewhile(lambda argument: argument != "--", args)]
-        for parameter in self.params:
-            if isinstance(parameter, TyperOption) and not (parameter.multiple or parameter.is_flag):
-                times = sum(name in parameter.opts for name in given)
-                if times > 1:
-                    message = f"{max(parameter.opts, key=len)}: given {times} times; only the last one counts"
-                    warnings.warn(message, InputWarning, stacklevel=2)
+        options = [one for one in self.params if isinstance(one, TyperOption) and not one.is_flag]
+        option_of = {name: option for option in options for name in option.opts}
+        times = Counter[str]()
+        given = takewhile(lambda argument: argument != "--", args)
+        for argument in given:
+            name, equals, _ = argument.partition("=")
+            if (option := option_of.get(name)) is not None:
+                times[max(option.opts, key=len)] += not option.multiple
+                if not equals:
+                    # Its value may look like an option.
+                    next(given, None)
+        for name in (name for name, count in times.items() if count > 1):
+            message = f"{name}: given {times[name]} times; only the last one counts"
+            warnings.warn(message, InputWarning, stacklevel=2)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options without a panel, and the panels in order of their first options."""

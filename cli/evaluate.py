@@ -271,7 +271,7 @@ def evaluate(
     _note_systems(systems, policy, given=any(one is not None for one in length))
     results = measure(
         systems,
-        MeasuredRows(place, text_column, summary_column, first, last),
+        MeasuredRows(place, text_column, summary_column, first, last, source.texts),
         policy,
         engine,
         lambda failure: run.fail(failure.source, failure.reason),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from discsum.metrics.significance import Comparison
     from discsum.parsers.training.gold_splits import GoldSplit
     from discsum.parsers.training.score_set import ScoreSet
-    from discsum.relation_classes import RelationClasses
 
 # Printed names of the scores in `ScoreSet.parts`, and of the figures of each.
 SCORES = {
@@ -105,7 +104,7 @@ def show_parsers(
     from discsum.parsers.training.gold_splits import read_split
     from discsum.parsers.training.relation_checks import recipe_classes
 
-    classes = None if recipe is None else recipe_classes(recipe)
+    names = None if recipe is None else recipe_classes(recipe)
     if output is not None:
         check_writable(Path(output), folder=False)
     for model in models:
@@ -126,7 +125,7 @@ def show_parsers(
     for model, gold in zip(models, splits, strict=True):
         # In the same order for all parsers, whose lists of documents may differ in it.
         chosen = sorted(gold.documents[rows], key=lambda document: document.id)
-        measured.append(Measured(model, chosen, _scores_of(model, gold, chosen, rst, device, classes)))
+        measured.append(Measured(model, chosen, _scores_of(model, gold, chosen, rst, device, names)))
         if style != "json":
             count = len(gold.documents)
             some = "" if len(chosen) == count else f", {len(chosen)} of {count} documents from {rows.start}"
@@ -149,18 +148,26 @@ def show_parsers(
 
 
 def _scores_of(
-    model: str, gold: GoldSplit, chosen: Sequence[Document], rst: bool, device: str, classes: RelationClasses | None
+    model: str,
+    gold: GoldSplit,
+    chosen: Sequence[Document],
+    rst: bool,
+    device: str,
+    names: Mapping[str, str] | None,
 ) -> ScoreSet:
-    """Return the scores of a parser, or of a folder of trees, on some documents of a split."""
+    """Return the scores of a parser, or of a folder of trees, on some documents of a split.
+
+    Relations are compared by the classes `names`, if there are any, otherwise by those of the parser or treebank.
+    """
     from discsum.parsers.training.given_trees import evaluate_trees, is_tree_folder, read_predictions
     from discsum.parsers.training.relation_checks import relations_of, warn_of_relations
     from discsum.relation_classes import RelationClasses
 
     guessed = any(document.id in gold.guessed for document in chosen)
+    # By the relations of the whole split, so that the classes do not depend on the chosen documents.
+    classes = RelationClasses.of(relations_of(gold.documents), names or {})
     if is_tree_folder(model):
         trees, unsure = read_predictions(Path(model), chosen)
-        # Those of the whole split, so that they do not depend on the chosen documents.
-        classes = classes or RelationClasses.of(relations_of(gold.documents), {})
         warn_of_relations(model, relations_of(trees), chosen, classes)
         return evaluate_trees(chosen, trees, rst=rst, guessed=guessed, unsure=unsure, classes=classes)
     # Late, because trees are scored without torch.
@@ -169,7 +176,7 @@ def _scores_of(
         from discsum.parsers.training.evaluation import evaluate_parser
 
         parser = load_parser(model, device)
-    return evaluate_parser(parser, chosen, rst=rst, guessed=guessed, classes=classes)
+    return evaluate_parser(parser, chosen, rst=rst, guessed=guessed, classes=classes if names else None)
 
 
 def _heading(text: str, style: str) -> str:

@@ -20,18 +20,23 @@ OVERLAP = 0.18
 WORDS = 80
 # The end of a sentence that another one follows.
 _INNER_END = re.compile(r"[.!?]['\")\]’”]*\s+\S|\n\s*\S")
-# What pandas and `csv` write to a CSV for a list, and for a missing value.
-_WRITTEN = re.compile(r"nan|\[\s*(?:(?:None|'.*'|\".*\")(?:,?\s.*)?)?\]", re.IGNORECASE | re.DOTALL)
+# What pandas and `csv` write to a CSV for a list.
+_WRITTEN = re.compile(r"\[\s*(?:(?:None|'.*'|\".*\")(?:,?\s.*)?)?\]", re.DOTALL)
 # A word other than most function words.
 _WORD = re.compile(r"\w{4,}")
 
 
 def check_written(value: Any, wanted: str) -> None:
     """Raise `InputError` for a text that is a list, or the mark of a missing value, written to a CSV."""
-    if isinstance(value, str) and _WRITTEN.fullmatch(value.strip()):
+    if not isinstance(value, str):
+        return
+    text = value.strip()
+    if text.lower() == "nan":
+        raise InputError(f"expected {wanted}, got {shown(value)}, which stands for a missing value")
+    if text.startswith("[") and text.endswith("]") and _WRITTEN.fullmatch(text):
         raise InputError(
-            f"expected {wanted}, got {shown(value)}, which looks like a list or number written as text; CSV has no "
-            "lists, so write the table as JSON lines or Parquet"
+            f"expected {wanted}, got {shown(value)}, which looks like a list written as text; CSV has no lists, so "
+            "write the table as JSON lines or Parquet"
         )
 
 

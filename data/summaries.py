@@ -74,7 +74,7 @@ class SummaryTable:
 
         Args:
             ids: The ids of the texts.
-            whole: Whether these are all texts of their source.
+            whole: Whether these are all texts of their source, so that other summaries are surplus.
 
         Raises:
             InputError: Texts without a summary, or with the same id.

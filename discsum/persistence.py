@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
-# The options that name models, by kind.
-_OPTIONS = {PARSER_KIND: "--parser (Python: parser=)", SUMMARIZER_KIND: "--model (Python: model=)"}
+# What a model of another kind is for.
+_USES = {
+    PARSER_KIND: "a parser, which parse, extract and preprocess take as --parser (Python: parser=)",
+    SUMMARIZER_KIND: "a summarizer, which extract takes as --model (Python: model=)",
+}
 # The model folder in the folder of a training run.
 BEST = "best"
 
@@ -101,9 +104,9 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
         if "kind" not in config:
             got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
         elif config["kind"] == kind:
-            got += ", of another version of discsum; install that version, or train it again"
-        elif option := _OPTIONS.get(str(config["kind"])):
-            got += f", which {option} takes"
+            got += ", made by another version of discsum; train it again"
+        elif use := _USES.get(str(config["kind"])):
+            got += f", {use}"
         there = f"; shipped are {', '.join(names)}" if (names := shipped(kind)) else ""
         raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}{there}")
     return config

@@ -27,12 +27,13 @@ from discsum.writing import BLANK_LINE, single_line
 
 # The beginning of a subject.
 _NOUN = re.compile(
-    r"(?:the|an?|he|she|it|they|we|you|th(?:is|ese|ose)|his|her|their|its|our|my|your|there"
-    r"|no|some|many|most|all|both|every|each|any|several|(?:no|every|some|any)(?:body|one|thing)|if|when|although)\b"
-    r"|[A-Z0-9]"
+    r"(?:the|an?|he|she|it|they|we|you|th(?:is|ese|ose)|his|her|their|its|our|my|your|there|no|some|many)\b|[A-Z]"
 )
-# Before a subject that is reported: "that the economy is weak", but not "that is weak", "that man is old".
-_THAT = re.compile(rf"\Athat\s+(?={_NOUN.pattern})")
+# Before a reported clause: "that the economy is weak", but not "that is weak", "that man is old".
+_THAT = re.compile(
+    rf"\Athat\s+(?={_NOUN.pattern}"
+    r"|(?:most|all|both|every|each|any|several|(?:no|every|some|any)(?:body|one|thing)|if|when|although)\b)"
+)
 # Characters around a run in which a quotation may begin or end.
 _REACH = 2000
 

@@ -40,7 +40,7 @@ _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[\w-]{1,50}:[^\n]*\n|[ \t
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|nbsp|[mn]dash|[lr][sd]quo|hellip|#\d{2,5}|#x[0-9A-Fa-f]{2,5});")
 _XML = re.compile(r"\A[\ufeff \t\r\n]*<(?:\?xml|rst>)")
 # A discourse tree, as in RST-DT or of other parsers, or a syntax tree.
-_BRACKETS = re.compile(r"\A[\ufeff \t\r\n]*\(\s*(?:Root|ROOT|TOP|S|N[NS]|SN|Nucleus|Satellite)\b[^()\n]{0,60}\s*\(")
+_BRACKETS = re.compile(r"\A[\ufeff \t\r\n]*\(\s*(?:Root|ROOT|TOP|S|N[NS]|SN|Nucleus|Satellite)(?:-[\w-]{1,40})?\s*\(")
 _RTF = re.compile(r"\A\ufeff*\{\\rtf")
 # The beginning of a JSON object, or of a list of them.
 _JSON = re.compile(r'\A\ufeff?\s*(\[\s*)?\{\s*"')

@@ -23,7 +23,8 @@ Key = Literal["start", "end"]
 Constituent = tuple[int, int, str, str]
 METRICS = ("span", "nuclearity", "relation", "full")
 # Brackets and quotation marks as parsers of the Penn Treebank write them, in RST-DT's trees too.
-ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+ESCAPES = _BRACKETS | {"``": '"', "''": '"', "`": "'"}
 _ESCAPE = re.compile("|".join(ESCAPES))
 # Characters that an error shows of texts that differ, on each side.
 CHARACTERS = 20
@@ -193,14 +194,14 @@ def _documents(name: str, given: Iterable[Document]) -> list[Document]:
 def _over_one_text(gold: Document, predicted: Document) -> tuple[Document, Document]:
     truth, guess = _without_spaces(gold), _without_spaces(predicted)
     if truth.text != guess.text:
-        plain, other = _without_spaces(gold, escapes=False), _without_spaces(predicted, escapes=False)
-        if plain.text == other.text:
-            return plain, other
+        truth, guess = _without_spaces(gold, escapes=False), _without_spaces(predicted, escapes=False)
+    if truth.text != guess.text:
         same = next(place for place, (a, b) in enumerate(zip_longest(truth.text, guess.text)) if a != b)
         wanted, found = (one.text[same : same + CHARACTERS] or "the end" for one in (truth, guess))
         raise InputError(
-            f"{gold.label}: expected a prediction over the same text as the gold tree, apart from white space; after "
-            f"{truth.text[max(0, same - CHARACTERS) : same]!r} the gold text has {wanted!r}, the other {found!r}"
+            f"{gold.label}: expected a prediction over the same text as the gold tree, apart from white space and "
+            f"marks such as -LRB-; after {truth.text[max(0, same - CHARACTERS) : same]!r} the gold text has "
+            f"{wanted!r}, the other {found!r}"
         )
     return truth, guess
 

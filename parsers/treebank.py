@@ -80,6 +80,11 @@ def _names(listing: Path, split: str) -> list[str]:
     return every if split == ALL else names[split]
 
 
+def split_name(label: str) -> str:
+    """Return the split that a label means: `dev` for `validation` and the like; other labels unchanged."""
+    return SPLIT_NAMES.get(label.lower(), label)
+
+
 def read_splits(listing: Path) -> dict[str, list[str]]:
     """Return the names of documents by split, which is `dev` for `validation` and the like (`SPLIT_NAMES`).
 
@@ -93,7 +98,7 @@ def read_splits(listing: Path) -> dict[str, list[str]]:
         raise InputError(f"{listing}: expected the treebank's list of documents and splits, found no such file")
     names: dict[str, list[str]] = {}
     for label, listed in _labelled(listing).items():
-        names.setdefault(SPLIT_NAMES.get(label.lower(), label), []).extend(listed)
+        names.setdefault(split_name(label), []).extend(listed)
     return names
 
 

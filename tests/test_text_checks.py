@@ -118,7 +118,8 @@ def test_trees_in_brackets_are_told(tree):
 
 
 @pytest.mark.parametrize(
-    "text", ["(Reuters (London)) It rained.", "(S) It rained (again).", "(See below (a)) It rained."]
+    "text",
+    ["(Reuters (London)) It rained.", "(S) It rained (again).", "(S. Mill (ROM)) It rained.", "(Root beer (again))"],
 )
 def test_brackets_in_texts_are_not_told(text):
     assert text_warnings(text, "") == ()

@@ -152,8 +152,8 @@ class SentenceLayout:
         for document, kept in zip(documents, self.sentences, strict=True):
             if kept and kept[-1] >= len(document.sentences):
                 raise InputError(
-                    f"{document.label}: expected the document of the layout, with sentence {kept[-1]}, got one with "
-                    f"{number_of(len(document.sentences), 'sentence')}"
+                    f"{document.label}: expected the document of the layout, with {kept[-1] + 1} sentences or more, "
+                    f"got one with {number_of(len(document.sentences), 'sentence')}"
                 )
         prior = torch.zeros(self.lengths.shape)
         for row, document, kept in zip(prior, documents, self.sentences, strict=True):

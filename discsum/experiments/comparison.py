@@ -102,13 +102,17 @@ class ModelScores:
 
 @dataclass(frozen=True)
 class MeasuredRows:
-    """Rows `first` to `last`, exclusive, of a table or a dataset folder; only tables have columns to name."""
+    """Rows `first` to `last`, exclusive, of a table or a dataset folder; only tables have columns to name.
+
+    Unless `texts`, the rows of a table need references only, for summaries that are there already.
+    """
 
     path: Location
     text_column: str | None = None
     summary_column: str | None = None
     first: int = 0
     last: int | None = None
+    texts: bool = True
 
 
 def measure(
@@ -127,16 +131,16 @@ def measure(
         InputError: No documents, or one that a system cannot summarize.
     """
     documents: TextBlocks | DatasetBlocks
+    whole = not rows.first and rows.last is None
     if is_dataset_folder(rows.path):
         labelled = any(system.labelled for system in systems)
         documents = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last, labelled=labelled)
     else:
         pairs = []
-        # Summaries that are there already need references only.
-        texts = rows.text_column is not None or any(system.outputs is None for system in systems)
-        source = PairSource(str(rows.path), rows.text_column, rows.summary_column, texts=texts)
+        source = PairSource(str(rows.path), rows.text_column, rows.summary_column, texts=rows.texts)
         for pair in source.pairs(rows.first, rows.last):
             if isinstance(pair, Failure):
+                whole = False
                 failed(pair)
             else:
                 pairs.append(pair)
@@ -148,7 +152,7 @@ def measure(
         raise InputError(f"{rows.path}: expected texts with reference summaries, got none")
     for system in systems:
         if system.outputs is not None:
-            system.outputs.check_ids(documents.ids, whole=not rows.first and rows.last is None)
+            system.outputs.check_ids(documents.ids, whole=whole)
         elif system.parser is not None:
             _check_parser(documents, system.name, parser_name(system.parser))
     if any(system.check for system in systems):

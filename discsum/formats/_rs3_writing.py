@@ -47,6 +47,8 @@ def dumps(document: Document, *, erst: bool = False) -> str:
     for item in (item for _, inner in roots for item in inner):
         (nucleus_labels if item.nuclearity == "NN" else satellite_labels).add(item.relation)
         satellite_labels |= {relation for _, relation in item.outer}
+    if erst and document.erst:
+        satellite_labels |= {edge.relation for edge in document.erst.edges} - nucleus_labels
     of_gum = [
         {f"{group}-{name}" for group, names in relations.items() for name in names}
         for relations in (_SATELLITE_RELATIONS, _MULTINUCLEAR_RELATIONS)

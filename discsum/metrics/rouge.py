@@ -22,11 +22,15 @@ from discsum.signature import Signature
 # The end of a sentence and the beginning of another one on the same line.
 _NEXT_SENTENCE = re.compile(r"""[.!?]["')\]’”]*[^\S\n]+["'(\[‘“]*[A-Z]""")
 
-# Share of summaries and of references from which lines with several sentences are told. A summary of one sentence may
-# quote several; of references with a sentence per line, less than 1% look otherwise. Fewer than `_FEW` prove nothing.
-_SHARES, _FEW = {"summaries": 0.5, "references": 0.1}, 3
+# What ends like a sentence but is none: initials, and the commonest abbreviations before names.
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\"'.])(?:(?:[A-Z]\.)*[A-Z]|[Ss]t|M[rst]|Mrs|[DJS]r|Prof|Sen|Rep|Gov|Gen|Col|Lt|Sgt|Rev|Inc|Corp|Co|Ltd|vs?)\Z"
+)
+# Share of summaries and of references from which lines with several sentences are told: a summary of one sentence may
+# quote several, but of references with a sentence per line, less than 1% look otherwise.
+_SHARES = {"summaries": 0.5, "references": 0.1}
 # Tags, and marks between sentences in the tables of several summarizers.
-_MARK = re.compile(r"</?[A-Za-z][\w-]{0,15}(?:\s[^<>]{0,200})?/?>|\[[A-Z_]*SEP\]|\\n(?![a-z])")
+_MARK = re.compile(r"</?[A-Za-z][\w-]{0,15}(?:\s+[\w-]+\s*=[^<>]{0,200})?\s?/?>|\[[A-Z_]*SEP\]|\\n(?![a-z])")
 
 MEASURES = {"f": "fmeasure", "p": "precision", "r": "recall"}
 
@@ -55,7 +59,7 @@ class RougeScores:
 
 
 def signature(*measures: str) -> Signature:
-    """Return the signature of ROUGE scores, with everything that they depend on; the default measure is F1.
+    """Return the signature of ROUGE scores without the digest of the references; the default measure is F1.
 
     Raises:
         InputError: An unknown measure; the message lists the choices.
@@ -123,14 +127,19 @@ def _references(row: int, given: Any) -> list[str]:
 
 def _warn_of_long_lines(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
     """Warn if several documents have summaries or references of several sentences on a single line."""
-    long = sum(any("\n" not in text and _NEXT_SENTENCE.search(text) for text in texts) for texts in texts_of)
-    if long > len(texts_of) / 2 or long > max(_FEW, _SHARES[kind] * len(texts_of)):
+    long = sum(any("\n" not in text and _has_several_sentences(text) for text in texts) for texts in texts_of)
+    if long > _SHARES[kind] * len(texts_of):
         warnings.warn(
             f"{kind}: expected one sentence per line, got several on one line in {long} of {len(texts_of)} "
             "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences",
             InputWarning,
             stacklevel=3,
         )
+
+
+def _has_several_sentences(text: str) -> bool:
+    starts = (found.start() for found in _NEXT_SENTENCE.finditer(text))
+    return any(not _ABBREVIATION.search(text[max(0, start - 12) : start]) for start in starts)
 
 
 def _warn_of_marks(kind: str, texts_of: Sequence[Sequence[str]]) -> None:

@@ -13,7 +13,7 @@ from discsum.parsers.training.given_trees import is_tree_folder
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.training.splits import KEPT, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
-from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits
+from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits, split_name
 from discsum.persistence import locate
 
 
@@ -53,6 +53,7 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
     Raises:
         InputError: No such split, or documents of it that are not there.
     """
+    split = split_name(split)
     kept = [None if is_tree_folder(parser) else Splits.read(locate(parser)) for parser in parsers]
     if is_treebank(folder):
         documents = read_gum(folder, split)

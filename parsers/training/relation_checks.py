@@ -9,22 +9,23 @@ from warnings import warn
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.recipes import read_recipe
+from discsum.recipes.fields import shown
 from discsum.relation_classes import RelationClasses
 
 
-def recipe_classes(recipe: str) -> RelationClasses:
-    """Return the classes in a recipe, by its name or file; every other relation is its own class.
+def recipe_classes(recipe: str) -> dict[str, str]:
+    """Return the classes in a recipe, by its name or file: the class of each relation, or pattern of relations.
 
     Raises:
-        InputError: No such recipe, or one without the field `classes`.
+        InputError: No such recipe, or one without classes in the field `classes`.
     """
     names = read_recipe(recipe).get("classes")
-    if not names:
+    if not names or not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
         raise InputError(
             f"{recipe}: expected a recipe with classes of relations, such as parser-rst-dt, or a YAML file with "
-            "classes: {list*: joint, disjunction*: joint}; it has none"
+            f"classes: {{list*: joint, disjunction*: joint}}, got classes: {shown(names)}"
         )
-    return RelationClasses.from_dict({"names": names, "prefix": False})
+    return {str(relation): name for relation, name in names.items()}
 
 
 def relations_of(documents: Sequence[Document]) -> Counter[str]:
@@ -43,9 +44,13 @@ def warn_of_relations(
     unknown = Counter({relation: count for relation, count in found.items() if relation not in known})
     if known and 2 * unknown.total() > found.total():
         most = ", ".join(relation for relation, _ in unknown.most_common(3))
+        remedy = (
+            "add them to the classes"
+            if classes.names
+            else "--classes (in Python parseval(classes=...)) maps both to the same classes"
+        )
         message = (
             f"{name}: expected relations such as {', '.join(sorted(known)[:3])}, got others at {unknown.total()} of "
-            f"{found.total()} nodes of the gold trees (most often {most}), which count as wrong in R and F; --classes "
-            "(in Python parseval(classes=...)) maps both to the same classes"
+            f"{found.total()} nodes of the gold trees (most often {most}), which count as wrong in R and F; {remedy}"
         )
         warn(message, InputWarning, stacklevel=3)

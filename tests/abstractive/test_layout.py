@@ -163,5 +163,7 @@ def test_the_prior_is_the_trees(parser):
     with pytest.raises(InputError, match=r"prior: expected the shape \(1, 2\), \(documents, sentences\), got \(2,\)"):
         replace(fewer, prior=torch.tensor([0.5, 0.5]))
     short = parser.parse("It rained all day.")
-    with pytest.raises(InputError, match="expected the document of the layout, with sentence 2, got one with 1 sent"):
+    with pytest.raises(
+        InputError, match="expected the document of the layout, with 3 sentences or more, got one with 1 s"
+    ):
         SentenceLayout.from_owner(torch.tensor([[0, 1, 2]])).with_prior([short])

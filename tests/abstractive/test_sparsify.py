@@ -281,7 +281,9 @@ def test_options_that_a_selector_does_not_have(bart):
         sparsify(bart, selector="mean_key", seed=1)
     with pytest.raises(InputError, match=r"feature_map: expected one of elu\+1, exp, relu, got 'gelu'"):
         sparsify(bart, selector="model_free", feature_map="gelu")
-    with pytest.raises(InputError, match="beta: expected a selector that selects sentences, got 'all'"):
+    with pytest.raises(
+        InputError, match="beta: expected a selector that selects sentences, such as mean_key, got 'all'"
+    ):
         sparsify(bart, selector="all", beta=1.0)
 
 

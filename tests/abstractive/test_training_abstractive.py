@@ -182,7 +182,9 @@ def altered(selecting, tmp_path):
 
 def test_options_of_a_saved_selector(begun, selecting, tmp_path):
     load = AbstractiveSummarizer.from_pretrained
-    with pytest.raises(InputError, match="nonsense: expected a selector that selects sentences, got 'all'"):
+    with pytest.raises(
+        InputError, match="nonsense: expected a selector that selects sentences, such as mean_key, got 'all'"
+    ):
         load(str(begun.folder / "best"), nonsense=True)
     with pytest.raises(InputError, match=r"selector gru: expected one of its options .*, got nonsense"):
         load(str(selecting), nonsense=True)
@@ -241,7 +243,9 @@ def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selectin
     assert (betas(asked), asked.selector.selector, asked.selector.r) == ([2.5, 2.5], "gru", 2)
     with pytest.raises(InputError, match="beta: expected a finite number, got nan"):
         AbstractiveSummarizer.from_pretrained(str(selecting), beta=float("nan"))
-    with pytest.raises(InputError, match="beta: expected a selector that selects sentences, got 'all'"):
+    with pytest.raises(
+        InputError, match="beta: expected a selector that selects sentences, such as mean_key, got 'all'"
+    ):
         AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), beta=1.0)
     # `beta` can also be added to a selector that was trained without it.
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "kl"}, "epochs": 1}

@@ -136,11 +136,18 @@ def test_references_need_no_texts(discsum, parser_folder, tmp_path):
     assert (result.code, "expected a column article or text" in result.err) == (1, True)
 
 
-@pytest.mark.parametrize("summary", ["['Rain.', 'It fell.']", '["Rain."]', "nan"])
-def test_lists_written_as_text_are_refused(evaluate, summary):
+@pytest.mark.parametrize(
+    ("summary", "told"),
+    [
+        ("['Rain.', 'It fell.']", "CSV has no lists"),
+        ('["Rain."]', "CSV has no lists"),
+        ("nan", "which stands for a missing value"),
+    ],
+)
+def test_lists_written_as_text_are_refused(evaluate, summary, told):
     result = evaluate([{"id": "a", "summary": summary}, {"id": "news-2", "summary": "Rain."}])
     assert result.code == 1
-    assert "mine.jsonl:1: expected a summary, got" in result.err and "CSV has no lists" in result.err
+    assert "mine.jsonl:1: expected a summary, got" in result.err and told in result.err
 
 
 def test_markup_in_summaries_is_told_once(evaluate):
@@ -154,6 +161,12 @@ def test_models_of_different_units(discsum, evaluate):
     result = evaluate([{"id": "a", "summary": "Rain."}], models=("discsum-news-sentence", "discsum-news-edu"))
     told = "got discsum-news-sentence (sentence), discsum-news-edu (edu); to compare them, make a table"
     assert (result.code, told in result.err) == (1, True)
+
+
+def test_an_option_as_a_value_is_not_given_twice(discsum, tmp_path):
+    (tmp_path / "rain.txt").write_text("It rained.")
+    result = discsum("extract", tmp_path / "rain.txt", "--model", "lead", "--query", "--units", "--units", "1")
+    assert "given 2 times" not in result.err
 
 
 def test_an_option_given_twice_is_told(evaluate):

@@ -29,6 +29,7 @@ def test_a_folder_without_text(extract, tmp_path):
     result = extract(tmp_path)
     assert result.code == 1
     assert result.err.startswith(f"discsum: {tmp_path}: expected files that end in .csv, .dis, ")
+    assert result.err.endswith(", found only .png\n")
 
 
 def test_some_failed(extract, article, tmp_path):

@@ -123,6 +123,7 @@ def test_a_name_of_a_picture(parse, article, tmp_path):
     ("name", "remedy"),
     [
         ("out.json.gz", "results are not compressed; leave out .gz"),
+        ("out.docx", "change the ending; results are plain text"),
         ("out.JPG", "change the ending; of pictures, only SVG is written (parse --format svg)"),
     ],
 )

@@ -118,6 +118,15 @@ PAIR = """( Root (span 1 2) {}
             "expected nuclei of one relation, got list, sequence; that of",
         ),
         (
+            "( Root (span 1 3)"
+            + "".join(
+                f" ( Nucleus (leaf {leaf}) (rel2par {relation}) (text _!It rained._!) )"
+                for leaf, relation in enumerate(["list", "joint", "list"], start=1)
+            )
+            + " )",
+            "got joint, list; they are nested where it changes, and that of the last nucleus is lost",
+        ),
+        (
             PAIR.format("", "list", "Satellite", "cause"),
             "expected .rel2par span. on its only Nucleus, got 'list', which",
         ),

@@ -80,7 +80,8 @@ def test_several_sentences_on_a_line_are_told():
         rouge(lines, ['The mill stopped. "Rain fell," she said.'])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rouge(lines * 2, ["The mill stopped. Rain fell.", "Rain fell.\nThe mill of Mr. Dale stopped."])
+        rouge(lines * 2, ["Rain fell.", "Rain fell.\nThe mill of Mr. Dale stopped. Rain fell."])
+        rouge(lines, ["U.S. President Anna Berg met Sen. John Dale of St. Mary's (Dr. No) at J. R. Co. Hall."])
         rouge(lines, [["The mill stopped at 3.30 p.m. on Monday."]])
         # A summary of one sentence may quote several.
         rouge(["The mill stopped. Rain fell."] * 4 + lines * 16, lines * 20)
@@ -99,7 +100,7 @@ def test_marks_in_summaries_and_references_are_told(mark):
 def test_what_is_no_mark_is_not_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rouge([r"At 2 < 3 and 5 > 4, C:\new is [sep] a < b>."], ["Rain."])
+        rouge([r"At 2 < 3 and 5 > 4, C:\new is [sep] a < b>, a<b and c>d."], ["Rain."])
 
 
 def test_empty_prediction_scores_nothing():
@@ -119,6 +120,8 @@ def test_signature():
 def test_the_signature_tells_references_apart():
     given = [["a b"], ["a\nb"], [["a b", "c"]], ["A b"]]
     assert len({str(rouge(["a"], references).signature) for references in given}) == len(given)
+    # Published figures have digests too.
+    assert dict(rouge(["a"], ["a b"]).signature.fields)["references"] == "ac2a4f43"
     assert rouge(["x"], ["a b"]).signature == rouge(["y"], [["a b"]]).signature
 
 

@@ -124,7 +124,10 @@ def test_a_broken_tokenizer_is_named(folder):
     [
         ("{", "expected JSON"),
         ("[]", "expected a JSON object, got a list"),
-        ('{"kind": "discsum-parser", "format": 99}', "of format 99"),
+        (
+            '{"kind": "discsum-parser", "format": 99}',
+            "of format 99, made by another version of discsum; train it again",
+        ),
         ('{"kind": "other", "format": 1}', "expected a discsum-parser of format 1, got other"),
     ],
 )
@@ -216,13 +219,17 @@ def test_a_tokenizer_that_is_none(folder):
         Parser.from_pretrained(folder)
 
 
-def test_a_name_that_is_nowhere():
-    with pytest.raises(WeightsError, match=r"no-such-parser: expected a folder with config\.json"):
+def test_a_name_that_is_nowhere(tmp_path):
+    with pytest.raises(WeightsError, match=r"no-such-parser: expected a folder with config\.json .* found neither"):
         locate("no-such-parser")
+    with pytest.raises(WeightsError, match=r"found a folder without config\.json"):
+        locate(tmp_path)
 
 
 def test_a_parser_is_no_summarizer(parser_folder, summarizer_folders):
-    with pytest.raises(WeightsError, match="expected a discsum-extractive of format 1, got discsum-parser"):
+    with pytest.raises(
+        WeightsError, match="expected a discsum-extractive of format 1, got discsum-parser of format 1, a parser, which"
+    ):
         ExtractiveSummarizer.from_pretrained(parser_folder)
     with pytest.raises(WeightsError, match="expected a discsum-parser of format 1, got discsum-extractive"):
         Parser.from_pretrained(summarizer_folders["edu"])

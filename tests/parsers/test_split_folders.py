@@ -75,6 +75,9 @@ def test_labels_of_a_list_of_splits(tmp_path):
     write(tmp_path, "a", "b", "c")
     (tmp_path / "splits.tsv").write_text("a.out\tTrain\nb.out\tvalidation\nc.out\tdev\n")
     assert names_of(read_treebank(tmp_path, SplitConfig()).dev) == ["b.out", "c.out"]
+    for split in ("validation", "dev"):
+        (gold,) = read_split(tmp_path, split, [tmp_path])
+        assert names_of(gold.documents) == ["b.out", "c.out"]
     (tmp_path / "splits.tsv").write_text("a.out\ttrain\nb.out\tdef\n")
     told = "got 1 and 0 of 3; unknown splits: def"
     with pytest.warns(InputWarning), pytest.raises(InputError, match=told):

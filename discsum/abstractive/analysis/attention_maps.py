@@ -41,6 +41,8 @@ class AttentionMaps:
 
     def to_dict(self, layer: int) -> dict[str, Any]:
         """Return the maps of one layer, counted from 1, as a JSON object."""
+        if not 1 <= layer <= len(self.words):
+            raise InputError(f"layer: expected 1 to {len(self.words)}, got {layer}")
         return {
             "layer": layer,
             **asdict(self),

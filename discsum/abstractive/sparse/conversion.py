@@ -12,7 +12,7 @@ from discsum.abstractive.projections import cross_attentions
 from discsum.abstractive.sparse.attention import SparseCrossAttention
 from discsum.abstractive.sparse.calls import SparseSettings, check_r
 from discsum.abstractive.sparse.config import SparseConfig
-from discsum.abstractive.sparse.selectors import ALL, make_selectors
+from discsum.abstractive.sparse.selectors import check_options, make_selectors
 from discsum.abstractive.sparse.selectors._learned import DiscoursePriorSelector, LearnedSelector
 from discsum.abstractive.sparse.selectors.base import AttentionShape
 from discsum.errors import InputError
@@ -58,10 +58,7 @@ def sparsify(
         AttentionShape(one.query.in_features, one.heads, one.head_size, layer, one.scaling, one.query.bias is not None)
         for layer, one in enumerate(attentions)
     ]
-    if selector == ALL and r is not None:
-        raise InputError(
-            f"r: expected a selector that selects sentences, such as mean_key, got {ALL!r}, which reads all"
-        )
+    check_options(selector, options, beta, r)
     selectors, shared = make_selectors(selector, shapes, beta=beta, **options)
     settings = SparseSettings(SparseConfig(selector, r, beta, share_beams, dense_where_faster, options))
     for layer, projections in enumerate(attentions):

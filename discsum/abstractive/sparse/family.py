@@ -77,9 +77,7 @@ class SparseFamily(Family[SparseRecipe]):
         tokenizer = load_tokenizer(name_or_path)
         given: dict[str, Any] = {"r": r, "share_beams": share_beams}
         config = replace(config, **{name: value for name, value in given.items() if value is not None})
-        check_options(config.selector, config.options, beta)
-        if config.selector == ALL and config.r is not None:
-            raise InputError(f"--r {config.r}: expected a selector that selects sentences, such as mean_key, got {ALL}")
+        check_options(config.selector, config.options, beta, config.r)
         if config.selector == ALL and share_beams is False:
             raise InputError(
                 "share_beams=False (--per-beam): expected a selector that selects sentences, such as mean_key, got "

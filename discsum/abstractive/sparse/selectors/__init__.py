@@ -73,15 +73,18 @@ def check_name(name: str | None) -> None:
         raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}{suggestion(name, names())}")
 
 
-def check_options(name: str, options: Mapping[str, Any], beta: float | None = None) -> None:
-    """Check the name and options of a selector, and the weight of the prior; errors as in `make_selectors`."""
+def check_options(name: str, options: Mapping[str, Any], beta: float | None = None, r: int | None = None) -> None:
+    """Check the name and options of a selector, and the weight of the prior; errors as in `make_selectors`.
+
+    The selector `all` does not take a number of sentences `r` either.
+    """
     if name == ALL:
-        given = [*options, *(["beta"] if beta is not None else [])]
+        given = [*options, *(option for option, value in (("beta", beta), ("r", r)) if value is not None)]
         if given:
             near = suggestion(given[0], ("selector", "share_beams"))
             raise InputError(
-                f"{', '.join(given)}: expected a selector that selects sentences, got {ALL!r}, which reads all of "
-                f"them{near}"
+                f"{', '.join(given)}: expected a selector that selects sentences, such as mean_key, got {ALL!r}, which "
+                f"reads all of them{near}"
             )
         return
     check_name(name)
