@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 
 class GroupedCommand(TyperCommand):
@@ -45,7 +44,7 @@ class GroupedCommand(TyperCommand):
                     next(given, None)
         for name in (name for name, count in times.items() if count > 1):
             message = f"{name}: given {times[name]} times; only the last one counts"
-            warnings.warn(message, InputWarning, stacklevel=2)
+            warn_caller(message)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options without a panel, and the panels in order of their first options."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from discsum.cli.progress import loading
 from discsum.constants import ORACLE
 from discsum.data.made_folder import is_dataset_folder
 from discsum.devices import check_device
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 if TYPE_CHECKING:
     from discsum.document import Document
@@ -74,11 +73,9 @@ class Measured:
                 trees = [figures for figures in found.values() if "span" in figures]
                 if trees and not any("relation" in figures for figures in trees):
                     message = f"{self.model} is compared with {other.model} only in what does not depend on relations"
-                    warnings.warn(
-                        f"{message}: their relations have different classes (--classes)", InputWarning, stacklevel=2
-                    )
+                    warn_caller(f"{message}: their relations have different classes (--classes)")
                 return found
-        warnings.warn(f"{self.model} is not compared with {other.model}: {reason}", InputWarning, stacklevel=2)
+        warn_caller(f"{self.model} is not compared with {other.model}: {reason}")
         return {}
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from discsum.data.storage import Location
 from discsum.data.tables import TABLES, own_id, read_rows, stem_of
-from discsum.errors import DiscsumError, InputWarning
+from discsum.errors import DiscsumError, InputWarning, warn_caller
 
 
 def warn_of_equal_ids(paths: Iterable[Location]) -> None:
@@ -24,11 +24,9 @@ def warn_of_equal_ids(paths: Iterable[Location]) -> None:
     repeated = [*texts, *([] if tables and _has_ids(tables[0][1]) else tables)]
     if repeated:
         one, other = repeated[0]
-        warnings.warn(
+        warn_caller(
             f"files with the name of another one: {len(repeated)}, such as {other}, as {one}; their documents get the "
-            "same ids, which have no folders; rename the files, or give rows of tables a column id",
-            InputWarning,
-            stacklevel=3,
+            "same ids, which have no folders; rename the files, or give rows of tables a column id"
         )
 
 

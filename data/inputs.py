@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 from discsum.batches import map_ahead
 from discsum.constants import AUTO, DECLARED, LARGEST, MAX_DOCUMENT_BYTES, UNITS
@@ -28,7 +27,14 @@ from discsum.data.tables import (
     stem_of,
     warn_of_other_columns,
 )
-from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError, NoAnswerError, message_of
+from discsum.errors import (
+    DiscsumError,
+    InputError,
+    MissingExtraError,
+    NoAnswerError,
+    message_of,
+    warn_caller,
+)
 from discsum.files import read_at_most, read_up_to
 from discsum.format_registry import suffixes
 from discsum.json_objects import json_type
@@ -224,7 +230,7 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
     if not found and not isinstance(path, Path) and not is_pattern(path) and not path.is_dir():
         raise InputError(f"{path}: no such file or folder, or its store or server does not answer")
     if not found and is_empty(path):
-        warn(f"{path}: {NO_DOCUMENTS}", InputWarning, stacklevel=2)
+        warn_caller(f"{path}: {NO_DOCUMENTS}")
     elif not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found {_endings(path)}")
     return found

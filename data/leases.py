@@ -6,7 +6,6 @@ import json
 import os
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from secrets import token_hex
 
 from discsum.data.remote import RemotePath
 from discsum.data.storage import Location, create_bytes, read_each, remove, write_bytes
-from discsum.errors import DiscsumError, InputWarning, LockedError, message_of
+from discsum.errors import DiscsumError, LockedError, message_of, warn_caller
 from discsum.files import HOST
 
 # Seconds until a lock expires, between its renewals, and between checks of a lock that a run waits for. Clocks of
@@ -102,9 +101,7 @@ def check_free(lock: RemotePath, what: Location, *, wait: bool = False, told: bo
         if not wait:
             raise LockedError(f"{what}: another run is using it ({found}); wait for that run to end")
         if not told:
-            warnings.warn(
-                f"{what}: another run is using it ({found}); waiting for it to end", InputWarning, stacklevel=2
-            )
+            warn_caller(f"{what}: another run is using it ({found}); waiting for it to end")
             told = True
         time.sleep(LOOK)
     return told
@@ -121,11 +118,7 @@ def _taken(lock: RemotePath, what: Location, owner: str) -> bool:
         return True
     if found is None or not found.expired:
         return False
-    warnings.warn(
-        f"{what}: expected a lock that its run renews, found an expired one ({found}); this run takes it over",
-        InputWarning,
-        stacklevel=2,
-    )
+    warn_caller(f"{what}: expected a lock that its run renews, found an expired one ({found}); this run takes it over")
     write_bytes(lock, content)
     # Another run may have taken it over too; the last one to write has it.
     time.sleep(SETTLING)
@@ -137,21 +130,17 @@ def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event)
     while not ended.wait(RENEWAL):
         try:
             if not _is_of(lock, owner):
-                warnings.warn(
+                warn_caller(
                     f"{what}: expected the lock of this run, found that of another run, as if this one had been "
-                    f"suspended for {EXPIRY:.0f} seconds; both write the same files",
-                    InputWarning,
-                    stacklevel=2,
+                    f"suspended for {EXPIRY:.0f} seconds; both write the same files"
                 )
                 return
             write_bytes(lock, Lease(owner, time.time() + EXPIRY).to_bytes())
         except Exception as error:
             # Drivers raise errors of any kind, and the store may answer again before the lock expires.
-            warnings.warn(
+            warn_caller(
                 f"{what}: expected to renew the lock of this run, got: {message_of(error)}; tried again in "
-                f"{RENEWAL:.0f} seconds",
-                InputWarning,
-                stacklevel=2,
+                f"{RENEWAL:.0f} seconds"
             )
 
 

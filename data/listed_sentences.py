@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 # Number of rows that are looked at, and share of the items of their lists that are single sentences.
 ROWS, SHARE = 100, 0.9
@@ -81,12 +80,10 @@ class ListedSentences:
         single = self._single >= SHARE * sum(self._lengths)
         if len(set(self._lengths)) < 2 or not single or not self._overlaps or fmean(self._overlaps) > OVERLAP:
             return
-        warnings.warn(
+        warn_caller(
             f"{table}: lists in the column {self.column} are read as several summaries of a text, of which the best "
             "one counts, but look like the sentences of one; if so, rename the column to highlights, or join each list "
-            "with line breaks",
-            InputWarning,
-            stacklevel=4,
+            "with line breaks"
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from errno import ELOOP, ENOENT, ENOTDIR
 from itertools import takewhile
@@ -14,7 +13,7 @@ from pathlib import Path
 from discsum.batches import map_ahead
 from discsum.data.remote import RemotePath, reached
 from discsum.data.storage import READERS, Location, Stored, is_pattern, stored, stored_from
-from discsum.errors import InputWarning
+from discsum.errors import warn_caller
 
 
 def matching(pattern: Location) -> list[Stored]:
@@ -100,7 +99,7 @@ def _warn_of_folder(top: Path, folder: Path, action: str, error: OSError, told: 
     """Warn once that a folder is left out, unless it is hidden below `top`; `told` are the folders named before."""
     if folder not in told and not any(part.startswith(".") for part in folder.relative_to(top).parts):
         message = f"{folder}: expected a folder that can be {action}, got: {error.strerror}; left out"
-        warnings.warn(message, InputWarning, stacklevel=2)
+        warn_caller(message)
     told.add(folder)
 
 

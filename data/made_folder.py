@@ -6,13 +6,12 @@ import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from warnings import warn
 
 from discsum.data.listings import parts_of, visible
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, ForeignError, Manifest, made_by_discsum
 from discsum.data.shard_names import is_part
 from discsum.data.storage import Location, Stored, is_pattern, sizes_in, stored
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 NO_DOCUMENTS = "expected a folder with documents, got that of a run without any"
 
@@ -92,7 +91,7 @@ def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Co
     if left:
         found, expected = ", ".join(sorted(left)), ", ".join(sorted(endings))
         message = f"left out {left.total()} of {count} files, whose endings ({found}) are not among {expected}"
-        warn(f"{path}: {message}", InputWarning, stacklevel=2)
+        warn_caller(f"{path}: {message}")
     links = _links(path) if isinstance(path, Path) and path.is_dir() else []
     for what, linked, remedy in (
         ("folders", [link for link in links if link.is_dir()], "name the folders as inputs themselves"),
@@ -100,7 +99,7 @@ def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Co
     ):
         if linked:
             named = f"{linked[0]}{f' and {len(linked) - 1} more' if linked[1:] else ''}"
-            warn(f"{path}: left out links to {what} ({named}); {remedy}", InputWarning, stacklevel=2)
+            warn_caller(f"{path}: left out links to {what} ({named}); {remedy}")
 
 
 def _warn_of_unlisted(seen: Collection[Location], made: Mapping[Location, Sequence[Location]]) -> None:
@@ -110,7 +109,7 @@ def _warn_of_unlisted(seen: Collection[Location], made: Mapping[Location, Sequen
         if others := sorted(file.name for file in seen if file.parent == place and file not in own):
             named = f"{others[0]}{f' and {len(others) - 1} more' if len(others) > 1 else ''}"
             message = f"left out {named}, because only the files that {MANIFEST} lists are read"
-            warn(f"{place}: {message}", InputWarning, stacklevel=2)
+            warn_caller(f"{place}: {message}")
 
 
 def _links(folder: Path) -> list[Path]:

@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from discsum.data.encodings import check_mark, decode, needs_mark
 from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import PAGES
 from discsum.data.storage import Location
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 # Bytes that `surrogateescape` could not decode.
 _ESCAPED = re.compile("[\udc80-\udcff]")
@@ -116,7 +115,7 @@ def _check_names(names: Sequence[str], path: Location, separator: str) -> None:
         )
     if twice := sorted(name for name, count in Counter(names).items() if count > 1 and name):
         message = f"expected columns with different names, got {', '.join(twice)} more than once; the last one is read"
-        warnings.warn(f"{path}: {message}", InputWarning, stacklevel=2)
+        warn_caller(f"{path}: {message}")
 
 
 def _record(fields: list[str], names: Sequence[str], source: str) -> dict[Any, Any] | Failure:

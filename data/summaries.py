@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from discsum.data.listed_sentences import check_written
 from discsum.data.slices import ENCODING
 from discsum.data.storage import is_url
 from discsum.data.tables import TABLES, find_column, own_id, read_rows
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 COLUMNS = ("id", "summary")
 _MEANING = {"id": "the names of the texts", "summary": "the summaries"}
@@ -86,11 +85,9 @@ class SummaryTable:
             )
         known = {*ids}
         if whole and (surplus := [name for name in self.texts if name not in known]):
-            warnings.warn(
+            warn_caller(
                 f"{self.path}: {len(surplus)} of {len(self.texts)} summaries are not measured: no text has their ids, "
-                f"such as {surplus[0]!r}",
-                InputWarning,
-                stacklevel=2,
+                f"such as {surplus[0]!r}"
             )
         if twice := [name for name, times in Counter(ids).items() if times > 1]:
             raise InputError(
@@ -98,7 +95,7 @@ class SummaryTable:
                 f"id {twice[0]}; give each an id of its own"
             )
         if empty := sum(not self.texts[name] for name in ids):
-            warnings.warn(f"{self.path}: {empty} of {len(ids)} summaries are empty", InputWarning, stacklevel=2)
+            warn_caller(f"{self.path}: {empty} of {len(ids)} summaries are empty")
 
 
 def _row(row: dict[str, Any]) -> tuple[str, list[str]]:

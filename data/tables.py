@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from discsum.data.parquet_files import Columns, parquet_batches, parquet_file, r
 from discsum.data.separated_rows import separated_rows
 from discsum.data.storage import Location
 from discsum.data.text_lines import bounded, decoded
-from discsum.errors import DiscsumError, InputError, InputWarning
+from discsum.errors import DiscsumError, InputError, warn_caller
 from discsum.extras import needs
 from discsum.files import read_up_to
 from discsum.json_objects import json_type
@@ -50,7 +49,7 @@ def warn_of_other_columns(row: Mapping[str, Any], choices: Sequence[str], remedy
     found = [name for name in choices if name in row]
     if len(found) > 1:
         message = f"got the columns {' and '.join(found)}; {found[0]} is read; {remedy}"
-        warnings.warn(f"{path}: {message}", InputWarning, stacklevel=2)
+        warn_caller(f"{path}: {message}")
 
 
 def read_rows(
@@ -78,7 +77,7 @@ def read_rows(
     rows = _rows_of(path, encoding, remedy, largest, columns)
     first = next(rows, None)
     if first is None:
-        warnings.warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
+        warn_caller(f"{path}: expected a table with documents, got none")
         return
     yield first
     yield from rows

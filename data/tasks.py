@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
-from warnings import catch_warnings, filterwarnings, warn
+from warnings import catch_warnings, filterwarnings
 
 from discsum.batches import batches, map_ahead
 from discsum.data.divided_tables import DIVIDED, DividedTables, SlicedDocuments
@@ -15,7 +15,7 @@ from discsum.data.failures import Failure
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import Slice, joined
 from discsum.data.storage import READERS
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, InputWarning, warn_caller
 
 Entry = TypeVar("Entry")
 
@@ -84,7 +84,7 @@ def _each(tables: DividedTables[Entry], size: int | None = None) -> Iterator[Sli
         slices = tables.row_slices(file, footer) if size is None else tables.byte_slices(file, size, footer)
         first = next(slices, None)
         if first is None:
-            warn(f"{file.path}: expected a table with documents, got none", InputWarning, stacklevel=2)
+            warn_caller(f"{file.path}: expected a table with documents, got none")
         else:
             yield first
             yield from slices

@@ -1,6 +1,12 @@
-"""The exceptions of discsum, one base class and one subclass per stage, and its warning."""
+"""The exceptions of discsum, one base class and one subclass per stage, and its warnings."""
 
 from __future__ import annotations
+
+import sys
+import warnings
+from types import FrameType
+
+_PACKAGE = __name__.partition(".")[0]
 
 
 class DiscsumError(Exception):
@@ -47,6 +53,18 @@ class FormatWarning(InputWarning):
     def __init__(self, message: str, *, source: str = "", line: int | None = None) -> None:
         """Prefix the message with `source` and the 1-based `line`."""
         super().__init__(_located(message, source, line))
+
+
+def warn_caller(message: str | Warning) -> None:
+    """Issue an `InputWarning`, or the given warning, at the line that called discsum, however deep in it this is."""
+    frame: FrameType | None = sys._getframe()
+    level = outermost = 1
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+            outermost = level
+        frame, level = frame.f_back, level + 1
+    warning = message if isinstance(message, Warning) else InputWarning(message)
+    warnings.warn(warning, stacklevel=outermost + 1)
 
 
 def message_of(error: Exception) -> str:

@@ -9,14 +9,13 @@ import platform
 import re
 import shutil
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, Literal, Protocol
 
-from discsum.errors import InputError, InputWarning, LockedError
+from discsum.errors import InputError, LockedError, warn_caller
 
 # Suffix of a file that is being written.
 WRITING = ".writing"
@@ -177,7 +176,7 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     except Timeout as error:
         if not wait:
             raise LockedError(f"{used}; wait for that run to end") from error
-        warnings.warn(f"{used}; waiting for it to end", InputWarning, stacklevel=3)
+        warn_caller(f"{used}; waiting for it to end")
         file.acquire(timeout=-1)
     try:
         yield

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.byte_order_marks import marked_encoding
 from discsum.constants import ROOTS
-from discsum.errors import FormatError, FormatWarning, InputError
+from discsum.errors import FormatError, FormatWarning, InputError, warn_caller
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def with_warnings(read: Callable[[], Document]) -> Document:
                 document = read()
         finally:
             for one in caught:
-                warnings.warn(one.message, stacklevel=3)
+                warn_caller(one.message)
     said = dict.fromkeys(str(one.message) for one in caught if isinstance(one.message, FormatWarning))
     return replace(document, warnings=(*document.warnings, *said)) if said else document
 

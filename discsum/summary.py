@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from discsum.dependency import same_unit_groups
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.format_registry import FORMATS
 from discsum.layout import Layout
 from discsum.layout_patterns import QUOTE
@@ -155,7 +154,7 @@ class Summary:
         """Return the summary with one more reason to doubt it, and warn of it; unchanged if the reason is empty."""
         if not doubt:
             return self
-        warnings.warn(f"{self.document.label}: {doubt}", InputWarning, stacklevel=2)
+        warn_caller(f"{self.document.label}: {doubt}")
         return replace(self, doubts=(*self.doubts, doubt))
 
     def __str__(self) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import warnings
 from functools import cache
 from typing import TYPE_CHECKING
 
-from discsum.errors import InputWarning
+from discsum.errors import warn_caller
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -121,5 +120,5 @@ def _detector() -> LanguageIdentifier | None:
         return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     except OSError as error:
         message = f"expected a temporary folder that can be written, got: {error}; languages of texts are not checked"
-        warnings.warn(message, InputWarning, stacklevel=2)
+        warn_caller(message)
         return None

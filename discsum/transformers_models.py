@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from warnings import warn
 
 from discsum.constants import HUB
-from discsum.errors import InputWarning, WeightsError
+from discsum.errors import WeightsError, warn_caller
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
 from discsum.model_settings import check_settings
@@ -87,11 +86,7 @@ class CheckedModel:
             )
         if missing:
             more = f" and {len(missing) - 1} more" if missing[1:] else ""
-            warn(
-                f"{self.name}: its files lack the weights {missing[0]}{more}, which are initialised at random",
-                InputWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"{self.name}: its files lack the weights {missing[0]}{more}, which are initialised at random")
         return model
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -16,7 +15,7 @@ from discsum.batches import ahead, batches, check_kind, in_order, named
 from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.inference import inference
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
@@ -240,7 +239,7 @@ class Parser:
         """Return the document with warnings about a doubtful text added, and issue these warnings."""
         found = text_warnings(document.text, self.language)
         for doubt in found:
-            warnings.warn(f"{document.label}: {doubt}", InputWarning, stacklevel=2)
+            warn_caller(f"{document.label}: {doubt}")
         new = [doubt for doubt in found if doubt not in document.warnings]
         return replace(document, warnings=(*document.warnings, *new)) if new else document
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from warnings import warn
 
 from discsum.document import Document, Span
-from discsum.errors import DiscsumError, InputError, InputWarning
+from discsum.errors import DiscsumError, InputError, warn_caller
 from discsum.formats import read_trees, suffixes
 from discsum.parsers.treebank import align
 from discsum.writing import BLANK_LINE, LINE_BREAK, ends_sentence
@@ -43,7 +42,7 @@ class TreeFolder:
                 "punctuation; parsers trained with sentences=newline take them from text files next to the trees, with "
                 "one sentence per line"
             )
-            warn(message, InputWarning, stacklevel=3)
+            warn_caller(message)
 
 
 def has_trees(folder: Path) -> bool:
@@ -74,7 +73,7 @@ def read_folder(folder: str | Path, sentences: str = PUNCTUATION, listing: Path 
     documents, left_out, texts, guessed = dict[str, Document](), set[str](), dict[str, str](), set[str]()
 
     def leave_out(name: str, error: DiscsumError) -> None:
-        warn(f"left out: {error}", InputWarning, stacklevel=3)
+        warn_caller(f"left out: {error}")
         left_out.add(name)
 
     # Of two formats of a document, JSON first.
@@ -130,17 +129,13 @@ def _with_text(document: Document, path: Path, sentences: str) -> tuple[Document
     found = next((file for file in (path.with_suffix(".txt"), path.with_suffix("")) if file.is_file()), None)
     if found is None:
         if sentences == NEWLINE:
-            warn(f"{path}: expected a text file next to it, found none", InputWarning, stacklevel=3)
+            warn_caller(f"{path}: expected a text file next to it, found none")
         return document, False
     try:
         text = found.read_bytes().decode("utf-8-sig")
         edus = align(document.edu_texts, text, "EDUs")
     except (InputError, UnicodeDecodeError) as error:
-        warn(
-            f"{found}: expected the text of {path.name}; the text of its EDUs is used instead: {error}",
-            InputWarning,
-            stacklevel=3,
-        )
+        warn_caller(f"{found}: expected the text of {path.name}; the text of its EDUs is used instead: {error}")
         return document, False
     spans = sentence_spans(text, edus, sentences)
     whole = Document.from_spans(text, spans, edus, document.tree, document.id, document.parser)

@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from warnings import warn
 
 from discsum.document import Document, Span
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.formats import read_tree
 from discsum.recipes.yaml_values import read_yaml
 
@@ -60,7 +59,7 @@ def read_gum(folder: str | Path, split: str) -> list[Document]:
         missing = [name for name, path in paths.items() if not path.is_file()]
         if missing:
             shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-            warn(f"{folder / 'dep'}: left out documents without a file: {shown}", InputWarning, stacklevel=2)
+            warn_caller(f"{folder / 'dep'}: left out documents without a file: {shown}")
         there = {name: path for name, path in paths.items() if path.is_file()}
         names = [name for name, path in there.items() if any(map(str.isalnum, "".join(_sentence_lines(path))))]
     return [_read_document(folder, name) for name in names]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 
 from discsum.constants import DISCOURSE, ISOLATED, UNITS, VECTORS
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.inference import inference
 from discsum.parsers.encoder import WindowEncoder, longest_window
 from discsum.parsers.parser import Parser
@@ -238,7 +237,7 @@ class UnitEncoder:
             message = (
                 f"{cut} of {len(sizes)} units have more than {most} subwords, of which only the first {most} are read"
             )
-            warnings.warn(f"{document.label}: {message}", InputWarning, stacklevel=2)
+            warn_caller(f"{document.label}: {message}")
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from discsum.data.engines._messages import Done, Failed, Lost, Message, Ready, Steps
 from discsum.data.engines.base import Step
-from discsum.errors import DiscsumError, InputWarning
+from discsum.errors import DiscsumError, warn_caller
 
 # Maximum number of tasks of a worker: its current task, and the next one, so that it need not wait for it.
 AHEAD = 2
@@ -83,7 +82,7 @@ class Dispatcher(Generic[Worker]):
                             self._report(self._held[worker][0], count)
                         case Done(result, count, warned):
                             for text in warned:
-                                warnings.warn(text, InputWarning, stacklevel=2)
+                                warn_caller(text)
                             self._report(self._held[worker].popleft(), count)
                             self._fill(worker)
                             yield result
@@ -149,11 +148,7 @@ class Dispatcher(Generic[Worker]):
                     f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died on it; the last: {reason}; "
                     "start again to resume, with fewer workers if memory ran out"
                 )
-            warnings.warn(
-                f"a worker died on {_shown(jobs[0].task)}: {reason}; another worker retries it",
-                InputWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"a worker died on {_shown(jobs[0].task)}: {reason}; another worker retries it")
         self._waiting.extendleft(reversed(jobs))
         self._starting[self._crew.hire()] = failed_starts
 

@@ -6,7 +6,6 @@ import os
 import pickle  # nosec B403 # between a driver and its own workers
 import threading
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from discsum.data.engines._messages import Done, Failed, Lost, Message, Ready, S
 from discsum.data.engines._ray_connection import RayOptions, connected
 from discsum.data.engines._worker import attempt, failed, limit_threads
 from discsum.data.engines.base import Result, Step, Task, no_step
-from discsum.errors import DiscsumError, InputWarning, number_of
+from discsum.errors import DiscsumError, number_of, warn_caller
 from discsum.extras import needs
 
 # Seconds between checks of the workers' progress.
@@ -224,11 +223,9 @@ class _Actors:
         self._told = True
         cpus = number_of(self._options.cpus_per_worker, "CPU")
         gpus = f" and {number_of(self._options.gpus, 'GPU')}" if self._options.gpus else ""
-        warnings.warn(
+        warn_caller(
             f"engine ray: expected room for {number_of(self._count, 'worker')} with {cpus}{gpus} each, "
-            f"got none for {waiting} after {PATIENCE:.0f} seconds; add nodes, or request less",
-            InputWarning,
-            stacklevel=2,
+            f"got none for {waiting} after {PATIENCE:.0f} seconds; add nodes, or request less"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from discsum.abstractive.family import Family
 from discsum.abstractive.penalties import Penalties
 from discsum.abstractive.search_settings import chosen_setting
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -179,9 +178,7 @@ class AbstractiveSummarizer:
         longer = sum(limit is not None and length > limit for length in lengths)
         if longer:
             share = f"{longer} of {len(lengths)} texts"
-            warnings.warn(
-                f"{self.name}: truncated {share} to {limit} tokens, its longest input", InputWarning, stacklevel=2
-            )
+            warn_caller(f"{self.name}: truncated {share} to {limit} tokens, its longest input")
 
     def encoded(self, documents: Sequence[Document], *, truncate: bool) -> tuple[BatchEncoding, dict[str, Any]]:
         """Return the encoding of documents with text, and the model's arguments for them on its device.
@@ -251,11 +248,9 @@ class AbstractiveSummarizer:
         """Return the options with a limit of `DEFAULT_TOKENS` if neither they nor the model have one; warn then."""
         if generation.get("max_new_tokens") is not None or self._default_length(generation) is not None:
             return generation
-        warnings.warn(
+        warn_caller(
             f"{self.name}: expected max_new_tokens (--max-tokens), as the model has no default length; summaries end "
-            f"after {DEFAULT_TOKENS} tokens",
-            InputWarning,
-            stacklevel=4,
+            f"after {DEFAULT_TOKENS} tokens"
         )
         return generation | {"max_new_tokens": DEFAULT_TOKENS}
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from discsum.baselines import BASELINES
 from discsum.baselines._rooted_subtree import RootedSubtree, Subtrees
 from discsum.baselines.tree_knapsack import content_words, term_weights
 from discsum.document import Document
-from discsum.errors import InputWarning
+from discsum.errors import warn_caller
 from discsum.scoring import Scores
 from discsum.selection import unit_texts
 
@@ -95,11 +94,9 @@ class ILP(RootedSubtree):
             )
         if result.status != 0:
             used = "the root alone" if result.x is None else "the best one found"
-            warn(
+            warn_caller(
                 f"{document.label}: expected the best subtree within {LONGEST:g} s, got {result.message}; "
-                f"{used} is used; a shorter summary or tree-knapsack needs less time",
-                InputWarning,
-                stacklevel=2,
+                f"{used} is used; a shorter summary or tree-knapsack needs less time"
             )
         chosen = root if result.x is None else np.flatnonzero(result.x[:nodes] > 0.5).tolist()
         return _without_redundant_leaves(chosen, subtrees.heads, [covered[word] for word in words if weight[word] > 0])

@@ -15,7 +15,7 @@ from discsum.data.failures import Failure
 from discsum.data.made_folder import is_dataset_folder
 from discsum.data.pairs import PairSource
 from discsum.data.storage import Location
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, InputWarning, warn_caller
 from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks, parser_name
 from discsum.experiments.systems import System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
@@ -167,10 +167,8 @@ def _check_parser(documents: TextBlocks | DatasetBlocks, system: str, own: str) 
     # Names of the same parser may differ: a folder records the name or path that its run was given.
     theirs = documents.parser_name
     if theirs is not None and theirs.rpartition("@")[2] != own.rpartition("@")[2]:
-        warnings.warn(
-            f"{system}: measured on sentences, EDUs and trees of the parser {theirs}, but it was trained with {own}",
-            InputWarning,
-            stacklevel=3,
+        warn_caller(
+            f"{system}: measured on sentences, EDUs and trees of the parser {theirs}, but it was trained with {own}"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.locks import folder_lock
 from discsum.data.prepared import check_folders, name_of
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, InputWarning, warn_caller
 from discsum.experiments.source_checks import check_sample, check_sources
 from discsum.persistence import BEST
 from discsum.recipes import common_fields
@@ -160,7 +160,7 @@ def _documents(
             check_sources(recipe, data)
             check()
             for line in recipe.without_effect():
-                warnings.warn(line, InputWarning, stacklevel=2)
+                warn_caller(line)
         train, validation = read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
     # Checked again because rows may have failed.
     check_sample(recipe, len(train))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from discsum.document import Document
-from discsum.errors import FormatError, FormatWarning
+from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.format_registry import with_warnings
 from discsum.formats._constituents import Part, assemble, join_satellite, mark, relation_conflict
 from discsum.formats._plain_text import fold
@@ -71,7 +70,7 @@ class _Tree:
                 bracket, message = faults[0]
                 more = f", and {len(faults) - 1} more like it" if len(faults) > 1 else ""
                 warning = FormatWarning(f"{bracket}: {message}{more}{decision}", source=self.source, line=bracket.line)
-                warnings.warn(warning, stacklevel=4)
+                warn_caller(warning)
         # If no bracket has more than two children, the file could only nest lists, so nesting says nothing about them.
         nodes = self.nodes if self.n_ary else [replace(node, joined=None) for node in self.nodes]
         tree = RSTTree.from_unordered(len(self.texts), nodes)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr
 
-from discsum.errors import FormatWarning
+from discsum.errors import FormatWarning, warn_caller
 from discsum.erst import ERST, Place, SecondaryEdge, Signal
 from discsum.formats._rs3_elements import Elements
 
@@ -52,7 +51,7 @@ def read_erst(found: Elements, cores: Places, wholes: Places, source: str) -> ER
         signals.append(Signal(place, numbers.get(of) if place is None else None, *rest))
     if lost:
         message = f"{len(lost)} secondary edges or signals name elements that the tree lacks; left out"
-        warnings.warn(FormatWarning(message, source=source, line=lost[0]), stacklevel=3)
+        warn_caller(FormatWarning(message, source=source, line=lost[0]))
     kept = edges or signals
     return ERST(tuple(edges.values()), tuple(signals), tuple(found.signal_types.items()) if kept else ())
 
@@ -87,7 +86,7 @@ def write_erst(erst: ERST, id_of: Mapping[Place, int]) -> tuple[list[str], list[
     lost = len(erst.edges) - len(edges) + len(erst.signals) - len(signals)
     if lost:
         message = f"rs4: {lost} secondary edges or signals name places that the tree lacks; left out"
-        warnings.warn(FormatWarning(message), stacklevel=3)
+        warn_caller(FormatWarning(message))
     body = _block("secedges", [line for _, line in edges.values()]) + _block("signals", signals)
     return _block("sigtypes", header), body
 

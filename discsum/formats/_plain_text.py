@@ -8,10 +8,9 @@ U+FFFD. Only JSON keeps the original text.
 from __future__ import annotations
 
 import re
-import warnings
 
 from discsum.document import Document
-from discsum.errors import FormatWarning, InputError
+from discsum.errors import FormatWarning, InputError, warn_caller
 from discsum.tree import RSTTree
 
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -46,7 +45,7 @@ def lines_of(
     if document.erst and not erst:
         # Without the document's name, so that Python shows the warning only once.
         message = f"{format}: secondary edges and signals are left out; rs4 and json keep them"
-        warnings.warn(FormatWarning(message), stacklevel=2)
+        warn_caller(FormatWarning(message))
     texts = [printable(text) for text in document.edu_texts]
     for index, text in enumerate(texts):
         if not text:

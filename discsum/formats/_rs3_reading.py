@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from discsum.document import Document
-from discsum.errors import FormatError, FormatWarning
+from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.erst import ERST
 from discsum.formats._constituents import (
     DiscontinuousError,
@@ -101,14 +100,14 @@ def _join(
         message = f"{element}: expected {wanted}, got {len(nuclei)}; give it {remedy}"
         raise FormatError(message, source=source, line=element.line)
     if conflict := relation_conflict(nuclei):
-        warnings.warn(FormatWarning(f"{element}: {conflict}", source=source, line=element.line), stacklevel=4)
+        warn_caller(FormatWarning(f"{element}: {conflict}", source=source, line=element.line))
     first, last = min(part.first for part in nuclei), max(part.last for part in nuclei)
     if inside := [part for part in satellites if first < part.first < last]:
         message = (
             f"{element}: expected satellites before or after its nuclei, got {len(inside)} between them; each was "
             "attached to the nucleus before it"
         )
-        warnings.warn(FormatWarning(message, source=source, line=inside[0].line), stacklevel=4)
+        warn_caller(FormatWarning(message, source=source, line=inside[0].line))
         nuclei = _with_satellites(nuclei, inside, nodes)
         satellites = [part for part in satellites if part not in inside]
     whole = assemble(nuclei, satellites, nodes)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
-from discsum.errors import FormatError, FormatWarning
+from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.formats._constituents import top_down
 from discsum.formats._roots import largest
 from discsum.formats._rs3_elements import Element
@@ -80,4 +79,4 @@ def _few(items: Sequence[Element], chosen: Sequence[int]) -> str:
 
 
 def _warn(message: str, source: str, element: Element) -> None:
-    warnings.warn(FormatWarning(message, source=source, line=element.line), stacklevel=5)
+    warn_caller(FormatWarning(message, source=source, line=element.line))

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import codecs
 import re
-import warnings
 
-from discsum.errors import FormatError, FormatWarning
+from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.format_registry import NAME_ENCODING, decode_tree
 
 # First bytes of UTF-16 without a byte order mark.
@@ -41,7 +40,7 @@ def decode_xml(content: bytes, source: str) -> str:
             message = (
                 f"declares {name}, but its bytes are not in that encoding; read as UTF-8 (--encoding names another)"
             )
-            warnings.warn(FormatWarning(message, source=source, line=1), stacklevel=2)
+            warn_caller(FormatWarning(message, source=source, line=1))
             name = "utf-8"
         return decode_tree(content, name, source)
     header = _HEADER.search(content)

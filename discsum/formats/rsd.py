@@ -22,11 +22,10 @@ References:
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 from discsum.document import Document
-from discsum.errors import FormatError, FormatWarning
+from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.format_registry import FORMATS, Format
 from discsum.formats._constituents import DiscontinuousError, Part, constituents, join_nuclei, join_satellite, top_down
 from discsum.formats._plain_text import fold, lines_of
@@ -128,7 +127,7 @@ def _kept(root_of: list[int], roots: str, rows: list[_Row], source: str) -> list
         message += f"left out {len(rows) - len(kept)} of {len(rows)} EDUs, those that are not under {rows[root]}"
     else:
         message += "joined in text order as unattached (--roots drop keeps the largest, --roots error refuses the file)"
-    warnings.warn(FormatWarning(message, source=source, line=rows[heads[1]].line), stacklevel=4)
+    warn_caller(FormatWarning(message, source=source, line=rows[heads[1]].line))
     return kept
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_scorer import METRICS as METRICS
 from discsum.metrics.rouge_scorer import scorer
 from discsum.metrics.rouge_words import lacks_words
@@ -129,11 +128,9 @@ def _warn_of_long_lines(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
     """Warn if several documents have summaries or references of several sentences on a single line."""
     long = sum(any("\n" not in text and _has_several_sentences(text) for text in texts) for texts in texts_of)
     if long > _SHARES[kind] * len(texts_of):
-        warnings.warn(
+        warn_caller(
             f"{kind}: expected one sentence per line, got several on one line in {long} of {len(texts_of)} "
-            "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences",
-            InputWarning,
-            stacklevel=3,
+            "documents; ROUGE-Lsum compares lines, so it is lower than with line breaks between sentences"
         )
 
 
@@ -146,12 +143,10 @@ def _warn_of_marks(kind: str, texts_of: Sequence[Sequence[str]]) -> None:
     """Warn about tags and marks between sentences."""
     found = [mark for texts in texts_of if (mark := next(filter(None, map(_MARK.search, texts)), None))]
     if found:
-        warnings.warn(
+        warn_caller(
             f"{kind}: expected plain text, got marks such as {found[0][0]:.20}, which ROUGE counts as words, in "
             f"{len(found)} of {len(texts_of)} documents; replace marks between sentences by line breaks, and remove "
-            "others",
-            InputWarning,
-            stacklevel=3,
+            "others"
         )
 
 
@@ -164,12 +159,10 @@ def _warn_without_words(references: Sequence[Sequence[str]]) -> None:
     """Warn about documents whose references have letters, but no words that ROUGE counts."""
     if empty := sum(not any(map(str.strip, texts)) for texts in references):
         message = f"got an empty one for {empty} of {len(references)} documents, which score 0"
-        warnings.warn(f"references: expected texts, {message}", InputWarning, stacklevel=3)
+        warn_caller(f"references: expected texts, {message}")
     without = sum(lacks_words(texts) for texts in references)
     if without:
-        warnings.warn(
+        warn_caller(
             f"references: expected words of the letters a to z and digits, which ROUGE counts, got none in {without} "
-            f"of {len(references)} documents, which score 0",
-            InputWarning,
-            stacklevel=3,
+            f"of {len(references)} documents, which score 0"
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
 
-from discsum.errors import InputWarning
+from discsum.errors import warn_caller
 from discsum.metrics.rouge_words import stemmed_words
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
@@ -53,11 +52,9 @@ def scorer() -> tuple[str, Any]:
     for (prediction, text), counts in _PROBES:
         got = fast.score_multi([text], prediction)
         if any(tuple(got[metric]) != scores_of(*own) for metric, own in zip(METRICS, counts, strict=True)):
-            warnings.warn(
+            warn_caller(
                 f"expected {fast_name} to score as {name} does, got a different value for {prediction!r}; {name} is "
-                "used; remove rouge-score-rs or install another version",
-                InputWarning,
-                stacklevel=2,
+                "used; remove rouge-score-rs or install another version"
             )
             return name, _reference()
     return fast_name, fast

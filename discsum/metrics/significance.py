@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.signature import Signature
 
 SAMPLES, SEED = 10_000, 12345
@@ -193,7 +192,7 @@ def too_few(documents: int) -> str:
 def _warn_of_few(documents: int) -> None:
     """Issue the warning of `too_few` on the line that called a function of this module."""
     if doubt := too_few(documents):
-        warnings.warn(doubt, InputWarning, stacklevel=3)
+        warn_caller(doubt)
 
 
 def _draws(count: int, samples: int, seed: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING
-from warnings import warn
 
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_words import lacks_words
 from discsum.registry import Registry
 
@@ -80,11 +79,9 @@ def oracle_labels(
     if found is None or indices.dtype == bool or len({*chosen} & {*range(len(first))}) < len(chosen):
         raise InputError(f"{name}: expected different indices of {len(first)} units from the oracle, got {chosen[:9]}")
     if not chosen and lacks_words(texts):
-        warn(
+        warn_caller(
             f"{name}: expected references with words of the letters a to z and digits, which ROUGE counts, got some "
-            "without any; no unit of these documents is labelled",
-            InputWarning,
-            stacklevel=2,
+            "without any; no unit of these documents is labelled"
         )
     return np.isin(group, chosen).astype(np.int8)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,7 @@ from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.constants import SUMMARIZER_KIND as KIND
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
-from discsum.errors import InputError, InputWarning, WeightsError
+from discsum.errors import InputError, WeightsError, warn_caller
 from discsum.json_objects import checked_fields
 from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, shipped, write_model
 from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Share, one_of
@@ -211,9 +210,7 @@ def _check_heads(folder: Path, content: SummarizerFile) -> None:
     for name, began in content.heads.items():
         # The file may have another name.
         if began.rpartition(":")[2] != (found := now.get(name, "")).rpartition(":")[2]:
-            warnings.warn(
+            warn_caller(
                 f"{folder}: expected the head {name!r} with the code that the model was trained with, {began}, got "
-                f"{found or 'a head of discsum'}; its scores may be wrong: restore that code, or train the model again",
-                InputWarning,
-                stacklevel=3,
+                f"{found or 'a head of discsum'}; its scores may be wrong: restore that code, or train the model again"
             )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discsum.baselines import baseline
 from discsum.constants import HUB, PARSER_KIND, SHIPPED_PARSER
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.files import sha256
 from discsum.parsers.loading import MOST, load_parser
 from discsum.persistence import CONFIG, fingerprint, locate
@@ -60,9 +59,7 @@ def load_pipeline(options: SummaryOptions) -> SummaryPipeline:
     scorer = load_scorer(options.model, options.unit, options.device, options.precision)
     policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.default_units))
     if options.tidy and policy.unit != "edu":
-        warnings.warn(
-            f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are", InputWarning, stacklevel=3
-        )
+        warn_caller(f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are")
     parser = _parser(scorer, options)
     return SummaryPipeline(scorer, policy, parser, options.sentences, options.tidy, options.query)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from discsum.batches import batches, named
 from discsum.data.inputs import Item
 from discsum.document import Document
-from discsum.errors import InputWarning
+from discsum.errors import warn_caller
 from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.parsers.reading import SUBWORDS
 from discsum.scoring import Scores, UnitScorer, extract
@@ -85,11 +84,9 @@ class SummaryPipeline:
     def _item(self, text: str | Document, name: str) -> Item:
         if isinstance(text, Document):
             if text.sentences and self.sentences != "model":
-                warnings.warn(
+                warn_caller(
                     f"{name or text.label}: expected a text for sentences={self.sentences!r}, got a "
-                    "document, which keeps its own sentences",
-                    InputWarning,
-                    stacklevel=2,
+                    "document, which keeps its own sentences"
                 )
             return Item(name or text.id, "", text.text, text)
         return Item(name, "", text)

@@ -6,14 +6,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.files import sha256_of_text
 from discsum.parsers.labels import Label
 from discsum.parsers.segmenter import EDU_START, INSIDE, SENTENCE_START
@@ -113,7 +112,7 @@ class GoldExamples:
                 self._examples.append(make_example(document, tokenizer, labels))
                 self.documents.append(document)
             except InputError as error:
-                warn(f"left out: {error}", InputWarning, stacklevel=2)
+                warn_caller(f"left out: {error}")
                 last = error
         if documents and not self._examples:
             raise InputError(f"expected at least one usable training document, got none: {last}")
@@ -169,11 +168,9 @@ def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
     ids = np.concatenate([example.subwords.ids for example in examples])
     share = float((ids == unknown).mean()) if unknown is not None and len(ids) else 0.0
     if share > UNKNOWN:
-        warn(
+        warn_caller(
             f"the encoder's tokenizer does not know {share:.0%} of the words; choose an encoder of the treebank's "
-            "language, for example encoder=hf:NAME",
-            InputWarning,
-            stacklevel=3,
+            "language, for example encoder=hf:NAME"
         )
 
 
@@ -182,11 +179,9 @@ def warn_of_memory(documents: Sequence[Document]) -> None:
     longest = max(documents, key=lambda document: len(document.edus), default=None)
     count = 0 if longest is None else len(longest.edus)
     if longest is not None and (size := count**3 * 8 // 6) > LARGEST_CHART:
-        warn(
+        warn_caller(
             f"{longest.id}: a training chart over its {count:,} EDUs takes some {size / 2**30:.0f} GiB of memory, "
-            "which grows with their cube; divide the document, or leave it out (split.leave_out)",
-            InputWarning,
-            stacklevel=3,
+            "which grows with their cube; divide the document, or leave it out (split.leave_out)"
         )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from warnings import warn
 
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.parsers.training.given_trees import is_tree_folder
 from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.training.splits import KEPT, Splits, match_names
@@ -78,7 +77,7 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
         there = found[origin] if which is None else which.found
         documents = _documents_of(folder, there, split, parser, which, listed)
         if own is None and which is not None and split != ALL:
-            warn(f"{parser}: measured on the {split} documents of {which.parser}", InputWarning, stacklevel=2)
+            warn_caller(f"{parser}: measured on the {split} documents of {which.parser}")
         _warn_of_training(folder, split, parser, splits, documents)
         chosen.append(GoldSplit(documents, there.guessed))
     return chosen
@@ -89,7 +88,7 @@ def _warn_of_training(
 ) -> None:
     if split != "train" and splits is not None and (learned := splits.trained_on(documents)):
         message = f"{parser}: was trained on {learned} of the {len(documents)} documents of {folder}, {split}"
-        warn(f"{message}; expected documents that it has not seen", InputWarning, stacklevel=3)
+        warn_caller(f"{message}; expected documents that it has not seen")
 
 
 def _listed(folder: Path, found: TreeFolder) -> Mapping[str, Sequence[str]] | None:

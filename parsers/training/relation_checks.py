@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from warnings import warn
 
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.recipes import read_recipe
 from discsum.recipes.fields import shown
 from discsum.relation_classes import RelationClasses
@@ -53,4 +52,4 @@ def warn_of_relations(
             f"{name}: expected relations such as {', '.join(sorted(known)[:3])}, got others at {unknown.total()} of "
             f"{found.total()} nodes of the gold trees (most often {most}), which count as wrong in R and F; {remedy}"
         )
-        warn(message, InputWarning, stacklevel=3)
+        warn_caller(message)

@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
-from warnings import warn
 
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.files import replacing, sha256_of_text
 from discsum.formats import suffixes
 from discsum.json_objects import checked_fields, read_object
@@ -175,7 +174,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
             )
         names = draw_splits(found.documents, config)
     if unused := len(found.documents) - sum(map(len, names.values())):
-        warn(f"{source}: {unused} documents are in no split and are not used", InputWarning, stacklevel=2)
+        warn_caller(f"{source}: {unused} documents are in no split and are not used")
     wanted = (
         f"{source}: expected documents of the splits train and dev"
         if source

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import torch
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 from discsum.constants import PARSER_KIND
 from discsum.devices import has_fast_bfloat16
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 from discsum.parsers.encoder import longest_window
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
@@ -62,7 +61,7 @@ def _check_classes(classes: RelationClasses, relations: Collection[str]) -> None
             near = suggestion(name, sorted(relations))
             raise InputError(f"classes: expected relations of the treebank, got {name!r}{near}")
     if unused:
-        warn(f"classes: no relation of the treebank has its class by {', '.join(unused)}", InputWarning, stacklevel=3)
+        warn_caller(f"classes: no relation of the treebank has its class by {', '.join(unused)}")
 
 
 class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
@@ -127,11 +126,9 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             parameter.requires_grad_(False)
         self._bf16 = recipe.bf16 and has_fast_bfloat16(self.accelerator.device)
         if recipe.bf16 and not self._bf16 and self.accelerator.is_main_process:
-            warn(
+            warn_caller(
                 "bf16: this CPU has no bfloat16 instructions; the encoder trains in float32, as with bf16=false, "
-                "although the recipe in the model card keeps bf16: true",
-                InputWarning,
-                stacklevel=2,
+                "although the recipe in the model card keeps bf16: true"
             )
         self.network = ParserObjective(self.parser, replace(recipe, bf16=self._bf16))
         self._texts, self._cache = texts, cache

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 import torch
 from torch import Tensor
@@ -19,7 +18,7 @@ from discsum.abstractive.entry_points import Conversion
 from discsum.abstractive.layout import SentenceLayout, check_fit, check_layout
 from discsum.abstractive.projections import encoder_layers
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -155,11 +154,8 @@ class EncoderForward:
         named = dict(self.__signature__.bind(*arguments, **options).arguments)
         named |= named.pop("kwargs", {})
         if named.get("output_attentions"):
-            warn(
-                "attention weights of a compressed encoder are left out: it never computes them for all pairs of "
-                "tokens",
-                InputWarning,
-                stacklevel=2,
+            warn_caller(
+                "attention weights of a compressed encoder are left out: it never computes them for all pairs of tokens"
             )
         ids = named.get("input_ids")
         inputs = ids if ids is not None else named.get("inputs_embeds")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
-from warnings import warn
 
 from torch import Tensor
 
@@ -19,7 +18,7 @@ from discsum.abstractive.projections import decoder_layers
 from discsum.abstractive.search_settings import chosen_setting
 from discsum.abstractive.sparse.config import SETTINGS, SparseConfig
 from discsum.abstractive.sparse.costs import whole_below
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, warn_caller
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +217,7 @@ class SparseSettings(Conversion):
         """Warn, once per model, that something asked for is not done."""
         if message not in self._warned:
             self._warned.add(message)
-            warn(message, InputWarning, stacklevel=2)
+            warn_caller(message)
 
 
 _LAST: ContextVar[tuple[SparseSettings | None, Reading | None]] = ContextVar("last reading", default=(None, None))
