@@ -25,7 +25,7 @@ _WRITTEN = re.compile(r"\[\s*(?:(?:None|'.*'|\".*\")(?:,?\s.*)?)?\]", re.DOTALL)
 _WORD = re.compile(r"\w{4,}")
 
 
-def check_written(value: Any, wanted: str) -> None:
+def check_no_list_as_text(value: Any, wanted: str) -> None:
     """Raise `InputError` for a text that is a list, or the mark of a missing value, written to a CSV."""
     if not isinstance(value, str):
         return

@@ -15,7 +15,7 @@ from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import document_columns, holds_document, text_columns
-from discsum.data.listed_sentences import ROWS, ListedSentences, check_written, shown
+from discsum.data.listed_sentences import ROWS, ListedSentences, check_no_list_as_text, shown
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -315,7 +315,7 @@ def _text(value: Any) -> str:
 
 def _references(value: Any, whole: bool) -> tuple[str, ...]:
     """Return the references in a column; with `whole`, a list has the sentences of a single one."""
-    check_written(value, "a reference summary")
+    check_no_list_as_text(value, "a reference summary")
     references = (value,) if isinstance(value, str) else value
     if not isinstance(references, list | tuple):
         raise InputError(f"expected a reference summary or a list of them, got {shown(value)}")

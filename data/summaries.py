@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.failures import Failure
-from discsum.data.listed_sentences import check_written
+from discsum.data.listed_sentences import check_no_list_as_text
 from discsum.data.slices import ENCODING
 from discsum.data.storage import is_url
 from discsum.data.tables import TABLES, find_column, own_id, read_rows
@@ -104,7 +104,7 @@ def _row(row: dict[str, Any]) -> tuple[str, list[str]]:
     id = own_id(name)
     if not id:
         raise InputError(f"expected the id of a text, got {name!r}")
-    check_written(summary, "a summary")
+    check_no_list_as_text(summary, "a summary")
     own = _own_lines(row)
     lines = summary if own is None else own
     if isinstance(lines, str):
