@@ -119,8 +119,9 @@ def parse_many(
 def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **options: Unpack[SummaryArguments]) -> Summary:
     """Return the summary of a text, or of a document: 3 sentences, or 6 EDUs with `unit="edu"`, by default.
 
-    `input` is the format of the text, as in `parse`. The other options are those of
-    `discsum.summarizer.options.SummaryOptions`.
+    `input` is the format of the text, as in `parse`. The other options are `model`, `unit`, one of the lengths `units`,
+    `words` and `ratio`, `query`, `tidy`, `layout`, `dependencies`, `redundancy`, `brevity`, `block_trigrams`,
+    `sentences`, `parser`, `device` and `precision`; `discsum.summarizer.options.SummaryOptions` explains them.
 
     Raises:
         TypeError: The text is not a string, or there is no such option.
@@ -163,5 +164,5 @@ def _read(texts: Iterable[_T], input: str) -> Iterator[_T]:
 
 
 def __dir__() -> list[str]:
-    """Return all public names, for completion; those that are imported on first use too."""
-    return sorted({*globals(), *__all__, *_MODULES})
+    """Return the public names, for completion; also those that are imported on first use."""
+    return sorted([*__all__, *_MODULES, "__version__"])
