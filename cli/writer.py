@@ -289,9 +289,15 @@ class Writer:
             # On some file systems, names that differ only in case are the same file.
             other = self._names[alike]
         if other != item.source:
+            own, there = Path(item.source), Path(other)
+            remedy = (
+                "give one of them another name or id, or run the command for each folder with its own output"
+            )
+            # Not if they are two rows of a table.
+            if own.is_file() and own.with_suffix("") == there.with_suffix(""):
+                remedy = f"name the files of one kind only, such as {own.parent / '*'}{there.suffix}"
             raise InputError(
-                f"{item.source}: expected a unique name, {name}{self.suffix} is the file of {other}; give one of "
-                "them another name or id, or run the command for each folder, with outputs of their own"
+                f"{item.source}: expected a unique name, {name}{self.suffix} is the file of {other}; {remedy}"
             )
         return name + self.suffix
 

@@ -218,4 +218,7 @@ def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         return Failure(source, f"expected one JSON object per line, got {line[:40]!r} ({error})")
-    return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {json_type(row)}")
+    if isinstance(row, dict):
+        return row
+    remedy = "; write each object on a line of its own" if isinstance(row, list) else ""
+    return Failure(source, f"expected a JSON object, got {json_type(row)}{remedy}")

@@ -128,7 +128,8 @@ def loads(content: str, source: str = "") -> Document:
 
 
 def _problem(message: str, source: str) -> FormatError:
-    return FormatError(f"{message}; what `discsum parse --format json` writes has the right form", source=source)
+    remedy = "what `discsum parse --format json` writes has the right form; texts of your own belong in a .jsonl file"
+    return FormatError(f"{message}; {remedy}, one object with a text per line", source=source)
 
 
 def _node(item: _Object) -> Node:

@@ -87,7 +87,7 @@ def test_a_broken_line_of_a_table(extract, tmp_path):
     errors = result.err.splitlines()
     assert errors[0].startswith(f'discsum: {path}:2: expected one JSON object per line, got \'{{"text": "Ra\'')
     assert errors[1:4] == [
-        f"discsum: {path}:3: expected a JSON object, got a list",
+        f"discsum: {path}:3: expected a JSON object, got a list; write each object on a line of its own",
         f"discsum: {path}:4: expected text in column text, got a number",
         f"discsum: {path}:5: expected a column article or text, got the columns body; name one with --text-column",
     ]

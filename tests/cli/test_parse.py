@@ -141,6 +141,7 @@ def test_names_that_collide_are_reported_and_not_overwritten(parse, article, tmp
     result = parse(article, tmp_path / "deep" / "article.txt", "-o", tmp_path / "out")
     assert result.code == 3
     assert "deep/article.txt: expected a unique name" in result.err
+    assert "give one of them another name or id" in result.err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["article.txt"]
     assert "river" in (tmp_path / "out" / "article.txt").read_text(encoding="utf-8")
 

@@ -42,6 +42,16 @@ def test_what_a_format_leaves_out_of_all_files_is_told_once(discsum, tmp_path):
     assert result.err.count("secondary edges and signals are left out") == 1
 
 
+def test_texts_beside_trees_are_named(discsum, parser_folder, tmp_path):
+    folder = tmp_path / "both"
+    folder.mkdir()
+    (folder / "rain.rs4").write_text(ERST)
+    (folder / "rain.txt").write_text("It rained, so we left.")
+    result = discsum("parse", folder, "--format", "json", "-o", tmp_path / "out", "--parser", parser_folder)
+    assert result.code == 3
+    assert f"name the files of one kind only, such as {folder / '*.rs4'}" in result.err
+
+
 @pytest.fixture
 def headed(tmp_path):
     path = tmp_path / "bridge.rs3"
