@@ -290,9 +290,7 @@ class Writer:
             other = self._names[alike]
         if other != item.source:
             own, there = Path(item.source), Path(other)
-            remedy = (
-                "give one of them another name or id, or run the command for each folder with its own output"
-            )
+            remedy = "give one of them another name or id, or run the command for each folder with its own output"
             # Not if they are two rows of a table.
             if own.is_file() and own.with_suffix("") == there.with_suffix(""):
                 remedy = f"name the files of one kind only, such as {own.parent / '*'}{there.suffix}"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_words import lacks_words
 from discsum.registry import Registry
@@ -14,6 +13,8 @@ from discsum.registry import Registry
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from discsum.document import Document
 
 # An oracle takes the units' texts, the references, the maximum number of units and, if `edu_only`, the heads `(edus,)`.
 # It returns the selected units. Facts of an oracle: `units`, the default maximum number of units, as in its paper;
@@ -95,6 +96,7 @@ def document_labels(
     heads in the tree. Other arguments and errors as in `oracle_labels`.
     """
     from discsum.candidates import Candidates
+    from discsum.document import Document
     from discsum.selection import unit_texts
 
     if not isinstance(document, Document):
