@@ -74,7 +74,7 @@ def _options(
     """Raw English text to RST discourse tree to summary, offline."""
 
 
-class _Printer:
+class _WarningPrinter:
     """Prints an `InputWarning` on one line, and other warnings in Python's format."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ def main() -> None:
     replace_closed()
     # Silences progress bars and warnings of transformers; workers inherit these variables.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    warnings.showwarning = _Printer()
+    warnings.showwarning = _WarningPrinter()
     warnings.simplefilter("always", InputWarning)
     # Reports have a line about it.
     warnings.filterwarnings("ignore", "intervals and p-values are too small", InputWarning)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.batches import map_ahead
-from discsum.constants import AUTO, DECLARED, LARGEST, MAX_DOCUMENT_BYTES, UNITS
+from discsum.constants import AUTO, DECLARED, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, NAME_IT, spelled
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty
@@ -27,6 +27,7 @@ from discsum.data.tables import (
     stem_of,
     warn_of_other_columns,
 )
+from discsum.data.text_columns import document_columns, holds_document, text_columns
 from discsum.errors import (
     DiscsumError,
     InputError,
@@ -41,11 +42,6 @@ from discsum.json_objects import json_type
 
 if TYPE_CHECKING:
     from discsum.document import Document
-
-TEXT_COLUMNS = ("article", "text")
-# Columns of a row that holds a parsed document, as `discsum parse --jsonl` writes it.
-PARSED = {"text", "sentences", "edus", "nodes"}
-VECTOR_COLUMNS = {f"{unit}_vectors" for unit in UNITS}
 
 
 @dataclass(frozen=True)
@@ -294,33 +290,6 @@ def _standard_input(largest: int) -> bytes:
     if len(content) > largest:
         raise InputError(f"-: expected at most {largest:,} bytes on standard input, got more; {RAISE}")
     return content
-
-
-def holds_document(row: Mapping[str, Any], text_column: str | None) -> bool:
-    """Return whether a row is read as the document that `discsum parse --jsonl` wrote: unless a column is named."""
-    return text_column is None and row.keys() >= PARSED
-
-
-def text_columns(row: Mapping[str, Any], text_column: str | None) -> Sequence[str]:
-    """Return the columns of a row that may hold its text: the named one, a parsed document's, or the usual ones."""
-    if text_column is not None:
-        return (text_column,)
-    return ("text",) if holds_document(row, text_column) else TEXT_COLUMNS
-
-
-def document_columns(row: Mapping[str, Any], texts: Sequence[str], text_column: str | None) -> list[str]:
-    """Return the columns of a table that a document needs: `texts` and `id`, or those of a parsed document.
-
-    The latter are all but the vectors of a dataset folder, by far its largest columns.
-
-    Args:
-        row: The names of all columns, with any values.
-        texts: Names of the columns that may hold text and summary.
-        text_column: The column of the text, if the user named one.
-    """
-    if holds_document(row, text_column):
-        return [name for name in row if name not in VECTOR_COLUMNS]
-    return [name for name in row if name in {*texts, "id"}]
 
 
 def item_of(

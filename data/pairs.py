@@ -14,13 +14,13 @@ from discsum.batches import map_ahead
 from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.inputs import document_columns, holds_document, text_columns
 from discsum.data.listed_sentences import ROWS, ListedSentences, check_no_list_as_text, shown
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
 from discsum.data.tables import SAME_COLUMNS, count_rows, find_column, own_id, read_rows, row_id, warn_of_other_columns
+from discsum.data.text_columns import document_columns, holds_document, text_columns
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs

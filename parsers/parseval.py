@@ -24,8 +24,8 @@ Constituent = tuple[int, int, str, str]
 METRICS = ("span", "nuclearity", "relation", "full")
 # Brackets and quotation marks as parsers of the Penn Treebank write them, in RST-DT's trees too.
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-ESCAPES = _BRACKETS | {"``": '"', "''": '"', "`": "'"}
-_ESCAPE = re.compile("|".join(ESCAPES))
+_ESCAPES = _BRACKETS | {"``": '"', "''": '"', "`": "'"}
+_ESCAPE = re.compile("|".join(_ESCAPES))
 # Characters that an error shows of texts that differ, on each side.
 CHARACTERS = 20
 
@@ -211,7 +211,7 @@ def _without_spaces(document: Document, *, escapes: bool = True) -> Document:
     characters = list(document.text)
     kept = [not character.isspace() for character in characters]
     for found in () if escapes else _ESCAPE.finditer(document.text):
-        characters[found.start()] = ESCAPES[found[0]]
+        characters[found.start()] = _ESCAPES[found[0]]
         kept[found.start() + 1 : found.end()] = [False] * (len(found[0]) - 1)
     before = [0, *accumulate(kept)]
     sentences = tuple(Span(before[span.start], before[span.end]) for span in document.sentences)

@@ -40,7 +40,11 @@ class AttentionMaps:
         return np.stack(parts, axis=-1)
 
     def to_dict(self, layer: int) -> dict[str, Any]:
-        """Return the maps of one layer, counted from 1, as a JSON object."""
+        """Return the maps of one layer, counted from 1, as a JSON object; `words` is `(written, read)`.
+
+        Raises:
+            InputError: No such layer.
+        """
         if not 1 <= layer <= len(self.words):
             raise InputError(f"layer: expected 1 to {len(self.words)}, got {layer}")
         return {
