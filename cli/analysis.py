@@ -13,12 +13,15 @@ from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.documents import Run
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
 from discsum.cli.output_paths import local_folder
+from discsum.cli.progress import loading
 from discsum.errors import InputError
 from discsum.files import replacing
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
+    from discsum.data.inputs import Item
     from discsum.data.pairs import Pair
+    from discsum.document import Document
 
 Model = Annotated[str, typer.Option(help=SEQUENCE_MODEL)]
 Out = Annotated[
@@ -57,6 +60,17 @@ def load_system(system: str, r: int, device: str) -> AbstractiveSummarizer:
     model, *rest = system.split(",")
     selector = rest.pop(0) if rest and "=" not in rest[0] else None
     return load_model(model, selector, None if selector in (None, ALL) else r, device, **selector_options(rest))
+
+
+def parsed_whole(item: Item, parser: str, device: str, summarizer: AbstractiveSummarizer) -> Document:
+    """Return the document of one text, parsed if it has no tree; warn if the model does not read all of it."""
+    with loading("the parser"):
+        from discsum.parsers.loading import load_parser
+        from discsum.parsers.parsing import ensure_parsed
+
+        document = ensure_parsed([item], lambda: load_parser(parser, device))[0].document
+    summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
+    return document
 
 
 def write_numbers(folder: str, name: str, data: Any) -> Path:

@@ -13,7 +13,7 @@ from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import check_model, check_model_location
 from discsum.abstractive.sparse.selectors import ALL, check_name
 from discsum.batches import batches
-from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
+from discsum.cli.analysis import Documents, Model, Out, load_model, parsed_whole, read_table, write_numbers
 from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
@@ -76,13 +76,10 @@ def attention(
     with loading("the model"):
         from discsum.abstractive.analysis.attention_maps import attention_maps
         from discsum.abstractive.analysis.pictures import heatmap
-        from discsum.parsers.loading import load_parser
 
         summarizer = load_model(model, selector, r, device)
     _check_layers([layer], summarizer)
-    with loading("the parser"):
-        document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
-    summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
+    document = parsed_whole(item, parser, device, summarizer)
     maps = attention_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
@@ -172,7 +169,7 @@ def time(
         typer.Option(
             autocompletion=selectors, help="Selector of the sentences that each step reads, with --mode generate."
         ),
-    ] = "all",
+    ] = ALL,
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
     encoder: Annotated[
         list[int] | None,

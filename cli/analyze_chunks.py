@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discsum.cli.analysis import write_numbers
+from discsum.cli.analysis import parsed_whole, write_numbers
 from discsum.cli.progress import loading
 from discsum.constants import BEAMS
 
@@ -20,12 +20,9 @@ def draw_chunks(item: Item, model: str, output: str, max_tokens: int, parser: st
         from discsum.abstractive.analysis.chunk_maps import chunk_maps
         from discsum.abstractive.analysis.pictures import heatmap
         from discsum.abstractive.summarizer import AbstractiveSummarizer
-        from discsum.parsers.loading import load_parser
 
         summarizer = AbstractiveSummarizer.from_pretrained(model, device=device)
-    with loading("the parser"):
-        document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
-    summarizer.warn_truncated(summarizer.lengths([document], truncate=True))
+    document = parsed_whole(item, parser, device, summarizer)
     maps = chunk_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
     path = write_numbers(output, "attention-chunks", maps.to_dict())
     settings = ", ".join(f"{name} {value}" for name, value in summarizer.family.settings().items())

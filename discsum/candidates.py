@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discsum.dependency import edu_heads, in_sentence_heads, same_unit_groups
 from discsum.document import Document
-from discsum.layout import BODY, LIST, Layout
+from discsum.layout import BODY, LIST
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Candidates:
         if dependencies and spans:
             heads = in_sentence_heads(edu_heads(document.require_tree("dependencies")), document.edu_to_sentence)
         if skip_layout and spans:
-            layout, offsets = Layout(document.text), [(span.start, span.end) for span in spans]
+            layout, offsets = document.text_layout, [(span.start, span.end) for span in spans]
             kinds = np.array(layout.kinds(offsets))
             labels = np.array(layout.labels(offsets), dtype=np.int64)
             speakers = np.isin(np.arange(len(spans)), labels[labels >= 0])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.constants import UNITS
 from discsum.errors import InputError
 from discsum.erst import ERST
 from discsum.format_registry import FORMATS, dump, load
@@ -189,13 +190,18 @@ class Document:
         return read_only(np.array([edu.sentence for edu in self.edus], dtype=np.int64))
 
     @cached_property
+    def text_layout(self) -> Layout:
+        """The layout of the text, for any spans of it."""
+        return Layout(self.text)
+
+    @cached_property
     def layout(self) -> tuple[str, ...]:
         """The kind of every sentence: `heading`, `label`, `byline`, `list`, `code` or `body`."""
-        return Layout(self.text).kinds([(span.start, span.end) for span in self.sentences])
+        return self.text_layout.kinds([(span.start, span.end) for span in self.sentences])
 
     def units(self, unit: str) -> tuple[Span, ...]:
         """Return the spans of the units: `sentence` or `edu`."""
-        if unit not in ("sentence", "edu"):
+        if unit not in UNITS:
             raise InputError(f"expected unit 'sentence' or 'edu', got {unit!r}")
         return self.sentences if unit == "sentence" else self.edus
 

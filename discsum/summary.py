@@ -19,9 +19,9 @@ from discsum.dependency import same_unit_groups
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.format_registry import FORMATS
-from discsum.layout import Layout
 from discsum.layout_patterns import QUOTE
 from discsum.tidying import completed, tidied
+from discsum.tree import is_attribution
 from discsum.writing import BLANK_LINE, single_line
 
 # The beginning of a subject.
@@ -192,7 +192,8 @@ class Summary:
     @cached_property
     def _turns(self) -> list[int]:
         """For each unit the index of the unit that is its turn's label, as in `Layout.labels`."""
-        return Layout(self.document.text).labels([(span.start, span.end) for span in self.document.units(self.unit)])
+        units = self.document.units(self.unit)
+        return self.document.text_layout.labels([(span.start, span.end) for span in units])
 
     @cached_property
     def _labels(self) -> frozenset[int]:
@@ -203,9 +204,7 @@ class Summary:
     def _reported(self) -> frozenset[int]:
         """The EDUs that begin what an attribution before them reports."""
         nodes = self.document.tree.nodes if self.document.tree is not None else ()
-        return frozenset(
-            node.split + 1 for node in nodes if node.nuclearity == "SN" and node.relation.startswith("attribution")
-        )
+        return frozenset(node.split + 1 for node in nodes if node.nuclearity == "SN" and is_attribution(node.relation))
 
     @cached_property
     def _clauses(self) -> list[tuple[int, int]]:

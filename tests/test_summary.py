@@ -136,6 +136,7 @@ def test_tidy_completes_quotations_that_the_selection_cuts(sentences, selected, 
     ("clause", "relation", "tidy"),
     [
         ("that the mill closed.", "attribution-positive", "The mill closed."),
+        ("that the mill closed.", "Attribution", "The mill closed."),
         ("that is old.", "attribution-positive", "That is old."),
         ("that isn't true.", "attribution-positive", "That isn't true."),
         ("that man is old.", "attribution-positive", "That man is old."),

@@ -155,6 +155,18 @@ def test_heat_maps_of_chunks(discsum, folders, parser_folder, article, tmp_path,
     assert (result.code, said in result.err) == (2, True)
 
 
+def test_a_document_without_sentences_is_completed(discsum, folders, parser_folder, article, tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.abstractive.analysis.pictures.heatmap", lambda *_: [])
+    bare = tmp_path / "bare.json"
+    bare.write_text(json.dumps({"id": "bare", "text": article.read_text(), "sentences": [], "edus": []}))
+    maps = []
+    for text in (article, bare):
+        command = ("analyze", "attention", text, "--model", folders["standard"], "--parser", parser_folder)
+        assert discsum(*command, "-o", tmp_path / "maps", "--max-tokens", 3).code == 0
+        maps.append(json.loads((tmp_path / "maps" / "attention-chunks.json").read_text()))
+    assert maps[0]["read"] == maps[1]["read"] != []
+
+
 def test_a_text_with_more_words_than_the_chunks_hold(discsum, folders, parser_folder, tmp_path, monkeypatch):
     monkeypatch.setattr("discsum.abstractive.analysis.pictures.heatmap", lambda *_: [])
     text = tmp_path / "long.txt"
