@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from importlib import import_module
@@ -27,13 +26,9 @@ COMMANDS = {
     "evaluate": "Evaluate parsers on gold trees, summarizers on references.",
     "analyze": "Measure sequence-to-sequence models and corpora.",
 }
-# Warnings about an option, a model or a table, which every document, batch or run causes; the same one is shown once.
-# Python's own filter for this starts again whenever some code catches warnings.
-_ONCE = re.compile(
-    "secondary edges and signals are left out|as the model has no default length| has no effect "
-    "|: expected one sentence per line|which ROUGE counts|: got the columns .* is read; "
-    "|are read as several summaries of a text|: left out (links|[0-9]+) "
-)
+# Number of different warnings that are remembered, so that those about an option, a model or a table, which every
+# document or batch causes, are shown once. Python's own filter starts again whenever some code catches warnings.
+_REMEMBERED = 10_000
 
 
 class LazyGroup(TyperGroup):
@@ -90,15 +85,15 @@ class _WarningPrinter:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        """Print a warning, unless it is one to be shown once."""
+        """Print a warning, unless the same one was shown before."""
         if not issubclass(category, InputWarning):
             say(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
             return
         told = str(message)
         if told not in self._shown:
             say(f"discsum: {told}")
-        if _ONCE.search(told):
-            self._shown.add(told)
+            if len(self._shown) < _REMEMBERED:
+                self._shown.add(told)
 
 
 def main() -> None:

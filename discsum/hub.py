@@ -25,7 +25,8 @@ def local_only(name: str, kind: Kind = "model", revision: str | None = None, tok
         token: Token of a user who has access; by default the one that hf auth login saved.
 
     Raises:
-        WeightsError: The hub has no such model or revision, or does not answer and the cache does not have it.
+        WeightsError: The hub has no such model or revision, or does not answer and the cache does not have it; or a
+            local folder has the name after `hf:`, which the hub's libraries would read instead.
         InputError: The same for a dataset.
     """
     from huggingface_hub import HfApi, constants, scan_cache_dir
@@ -40,6 +41,11 @@ def local_only(name: str, kind: Kind = "model", revision: str | None = None, tok
 
     own = name.removeprefix(HUB).partition(":")[0]
     failed = WeightsError if kind == "model" else InputError
+    if name.startswith(HUB) and Path(own).is_dir():
+        raise failed(
+            f"{name}: expected a name that only the hub has, got that of the local folder {own}; leave out {HUB} to "
+            "read the folder, or run the command elsewhere to read the hub"
+        )
     try:
         HfApi().repo_info(own, revision=revision, repo_type=kind, timeout=SECONDS, token=token)
     except GatedRepoError as error:
@@ -83,21 +89,18 @@ def downloaded(name: str, **options: Any) -> Path:
     """Return the folder of a model `hf:NAME`, downloaded if the cache does not have it.
 
     Args:
-        name: The name, with `hf:`, or a local folder, which is returned.
+        name: The name, with `hf:`.
         options: Those of `huggingface_hub.snapshot_download`, such as `revision` and `token`.
 
     Raises:
         WeightsError: The hub has no such model, or does not answer and the cache does not have it.
     """
-    own = name.removeprefix(HUB)
-    if Path(own).is_dir():
-        return Path(own)
     from huggingface_hub import snapshot_download
 
     if local_only(name, revision=options.get("revision"), token=options.get("token")):
         options["local_files_only"] = True
     # Users pin `revision`; nothing in a snapshot is run.
-    return Path(snapshot_download(own, **options))  # nosec B615
+    return Path(snapshot_download(name.removeprefix(HUB), **options))  # nosec B615
 
 
 def hub_files(name: str, *files: str, revision: str = "") -> list[Path | None]:

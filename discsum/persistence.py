@@ -15,7 +15,6 @@ from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
 from discsum.json_objects import read_object
 from discsum.registry import suggestion
-from discsum.text_checks import ENGLISH
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -132,7 +131,7 @@ def language_of(parser: str) -> str:
     Raises:
         WeightsError: As in `read_config`.
     """
-    return str(read_config(parser, PARSER_KIND).get("language", ENGLISH))
+    return str(read_config(parser, PARSER_KIND).get("language", ""))
 
 
 def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:

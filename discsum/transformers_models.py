@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB
-from discsum.errors import WeightsError, warn_caller
+from discsum.errors import WeightsError, few, warn_caller
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
 from discsum.model_settings import check_settings
@@ -45,7 +45,8 @@ class CheckedModel:
         """
         self.name, self.expected = name, expected
         self._source = name.removeprefix(HUB)
-        local = Path(self._source).is_dir() or local_only(name, revision=revision or None)
+        on_hub = name.startswith(HUB) or not Path(name).is_dir()
+        local = not on_hub or local_only(name, revision=revision or None)
         self._options: dict[str, Any] = {"local_files_only": local}
         if revision:
             self._options["revision"] = revision
@@ -82,11 +83,10 @@ class CheckedModel:
         if 2 * len(missing) > sum("pooler." not in name for name, _ in model.named_parameters()):
             raise WeightsError(
                 f"{self.name}: expected the weights of a {type(model).__name__}, as its configuration says; its files "
-                f"lack most of them, {missing[0]} and {len(missing) - 1} more"
+                f"lack most of them, {few(missing, 1)}"
             )
         if missing:
-            more = f" and {len(missing) - 1} more" if missing[1:] else ""
-            warn_caller(f"{self.name}: its files lack the weights {missing[0]}{more}, which are initialised at random")
+            warn_caller(f"{self.name}: its files lack the weights {few(missing, 1)}, which are initialised at random")
         return model
 
 

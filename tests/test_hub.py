@@ -90,6 +90,15 @@ def test_what_the_cache_has_is_used_without_the_hub(tmp_path):
         assert (said == "True", "the cache does not have it" in said) == (known, not known)
 
 
+def test_a_local_folder_is_not_taken_for_the_hub(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "no" / "such").mkdir(parents=True)
+    assert asked(tmp_path)[0] == (
+        "hf:no/such: expected a name that only the hub has, got that of the local folder no/such; leave out hf: to read "
+        "the folder, or run the command elsewhere to read the hub"
+    )
+
+
 def test_a_name_that_is_none(tmp_path):
     code = CODE.replace("hf:no/such", "hf:a/b/c")
     assert asked(tmp_path, code)[0].startswith("hf:a/b/c: expected the name of a model on the hub, or a local folder; ")

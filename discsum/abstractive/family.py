@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
@@ -29,9 +29,10 @@ IGNORED = -100
 Recipe = TypeVar("Recipe", bound=AbstractiveRecipe)
 
 
-def option_name(name: str) -> str:
-    """Return the name of an option of `load` for messages, with that of the command line where it differs."""
-    return "share_beams (--per-beam)" if name == "share_beams" else name
+def asked_options(options: Mapping[str, Any]) -> str:
+    """Return the options of `load` that ask for something, for messages; empty if all have their defaults."""
+    names = [name for name, value in options.items() if value is not None and (name, value) != ("share_beams", True)]
+    return ", ".join("share_beams (--per-beam)" if name == "share_beams" else name for name in sorted(names))
 
 
 def shifted_right(labels: Tensor, config: Any) -> Tensor:

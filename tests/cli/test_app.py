@@ -12,6 +12,8 @@ import yaml
 import discsum as package
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.cli.app import COMMANDS as SUMMARIES
+from discsum.cli.app import _WarningPrinter
+from discsum.errors import InputWarning
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.recipes import common_fields, names, read_recipe
 from discsum.summarizer.training.recipe import SummarizerRecipe
@@ -81,6 +83,16 @@ def test_fields_of_a_recipe(discsum, tmp_path, monkeypatch, recipe, expected):
     assert ("seeds=[]" if recipe == "parser-gum" else "seed=3") in result.out.splitlines()
     assert "data=" in result.out
     assert discsum("train", recipe, "seed=-3", "--fields").code == 1
+
+
+def test_equal_warnings_are_shown_once(capsys):
+    show = _WarningPrinter()
+    for text in ("first", "second", "first"):
+        show(InputWarning(text), InputWarning, "module.py", 1)
+    assert capsys.readouterr().err == "discsum: first\ndiscsum: second\n"
+    for _ in range(2):
+        show(UserWarning("other"), UserWarning, "module.py", 1)
+    assert capsys.readouterr().err.count("UserWarning: other") == 2
 
 
 def test_no_command_is_wrong_usage(discsum):

@@ -140,5 +140,5 @@ def sinusoids(positions: int, width: int, base: float) -> Tensor:
     return torch.cat([angles.sin(), angles.cos()[:, : width // 2]], dim=1).float()
 
 
-AutoConfig.register(CopyPegasusConfig.model_type, CopyPegasusConfig)
-AutoModelForSeq2SeqLM.register(CopyPegasusConfig, CopyPegasusForConditionalGeneration)
+AutoConfig.register(CopyPegasusConfig.model_type, CopyPegasusConfig, exist_ok=True)
+AutoModelForSeq2SeqLM.register(CopyPegasusConfig, CopyPegasusForConditionalGeneration, exist_ok=True)
