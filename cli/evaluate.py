@@ -259,7 +259,7 @@ def evaluate(
     run = Run()
     with loading("the models"):
         from discsum.experiments.comparison import MeasuredRows, measure
-        from discsum.experiments.report import comparison_report, write_documents
+        from discsum.experiments.report import comparison_report, write_entries
         from discsum.experiments.systems import load_systems
 
         with as_usage():
@@ -284,7 +284,7 @@ def evaluate(
         comparison_report(data, run.done, rows, [result.rouge.signature for result in results], style, signature)
     )
     if output is not None:
-        write_documents(Path(output), results)
+        write_entries(Path(output), [entry for result in results for entry in result.documents()])
     _note_whole(results)
     _note_oracle(results, length)
     run.finish()

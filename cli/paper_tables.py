@@ -161,7 +161,7 @@ def _show_trained(
 
     `low_resource` gives the rows the fields of the low-resource recipe; `settings` override these.
     """
-    from discsum.experiments.report import table_report, write_documents
+    from discsum.experiments.report import table_report, write_entries
     from discsum.experiments.rows import SETTINGS, low_resource_fields, table_rows
     from discsum.experiments.tables import run_table
 
@@ -170,7 +170,9 @@ def _show_trained(
     results = run_table(rows, data, runs, settings, draws, reporter(err=True), seeds)
     typer.echo(table_report(results, table, data, settings, draws, style, seeds))
     if output is not None:
-        write_documents(Path(output), [draw for result in results for draw in result.draws])
+        write_entries(
+            Path(output), [entry for result in results for draw in result.draws for entry in draw.documents()]
+        )
 
 
 def _show_models(

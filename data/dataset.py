@@ -67,9 +67,7 @@ def mapped(folder: Location, manifest: Manifest, *, check: bool = True) -> Path:
     """
     with needs("datasets"):
         import datasets
-    shards = [shard for shard in manifest.shards if shard.documents]
-    if not shards:
-        raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
+    shards = manifest.filled(folder)
     # The copy is named after the checksums of the shards and its own: a moved folder keeps its copy, and a damaged copy
     # is replaced.
     name = hashlib.sha256("".join(shard.sha256 for shard in shards).encode()).hexdigest()[:DIGITS]

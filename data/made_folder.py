@@ -11,7 +11,7 @@ from discsum.data.listings import parts_of, visible
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, ForeignError, Manifest, made_by_discsum
 from discsum.data.shard_names import is_part
 from discsum.data.storage import Location, Stored, is_pattern, sizes_in, stored
-from discsum.errors import InputError, warn_caller
+from discsum.errors import InputError, few, warn_caller
 
 NO_DOCUMENTS = "expected a folder with documents, got that of a run without any"
 
@@ -98,8 +98,7 @@ def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Co
         ("nothing", [link for link in links if not link.exists()], "their files are missing"),
     ):
         if linked:
-            named = f"{linked[0]}{f' and {len(linked) - 1} more' if linked[1:] else ''}"
-            warn_caller(f"{path}: left out links to {what} ({named}); {remedy}")
+            warn_caller(f"{path}: left out links to {what} ({few(linked, 1)}); {remedy}")
 
 
 def _warn_of_unlisted(seen: Collection[Location], made: Mapping[Location, Sequence[Location]]) -> None:
@@ -107,8 +106,7 @@ def _warn_of_unlisted(seen: Collection[Location], made: Mapping[Location, Sequen
     for place, shards in made.items():
         own = {*shards, *(place / name for name in (RECIPE, MANIFEST, FAILURES))}
         if others := sorted(file.name for file in seen if file.parent == place and file not in own):
-            named = f"{others[0]}{f' and {len(others) - 1} more' if len(others) > 1 else ''}"
-            message = f"left out {named}, because only the files that {MANIFEST} lists are read"
+            message = f"left out {few(others, 1)}, because only the files that {MANIFEST} lists are read"
             warn_caller(f"{place}: {message}")
 
 

@@ -138,6 +138,17 @@ class Manifest:
         object.__setattr__(self, "documents", sum(shard.documents for shard in self.shards))
         object.__setattr__(self, "failed", sum(shard.failed for shard in self.shards))
 
+    def filled(self, folder: Location) -> list[Shard]:
+        """Return the shards that have documents.
+
+        Raises:
+            InputError: There are none; the message names the folder.
+        """
+        found = [shard for shard in self.shards if shard.documents]
+        if not found:
+            raise InputError(f"{folder}: expected a dataset folder with documents, got none: {self.failed} failed")
+        return found
+
     def write(self, folder: Location) -> None:
         """Write the manifest, which marks the folder as complete."""
         write_bytes(folder / MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())

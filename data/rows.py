@@ -192,10 +192,7 @@ def open_rows(folder: str | Location, first: int = 0, last: int | None = None, *
             large folder should not be read whole before its first document.
     """
     folder = location(folder)
-    manifest = Manifest.read(folder)
-    shards = [shard for shard in manifest.shards if shard.documents]
-    if not shards:
-        raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
+    shards = Manifest.read(folder).filled(folder)
     files = [ShardFile(folder / shard.file, shard.documents, shard.sha256) for shard in shards]
     return DatasetRows(files, first, last, memory)
 

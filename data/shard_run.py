@@ -34,7 +34,7 @@ from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
 from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
-from discsum.errors import DiscsumError, InputError, NoAnswerError, number_of
+from discsum.errors import DiscsumError, InputError, NoAnswerError, few, number_of
 from discsum.persistence import CONFIG
 
 # One worker in this process.
@@ -203,9 +203,9 @@ class _Run:
         missing = [str(task) for task in self.pending()]
         if not missing:
             return
-        named = ", ".join(missing[:SHOWN]) + (f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else "")
         problems = [
-            f"{self._job.folder}: expected {number_of(self.count, 'shard')}, {len(missing)} missing: {named}",
+            f"{self._job.folder}: expected {number_of(self.count, 'shard')}, {len(missing)} missing: "
+            f"{few(missing, SHOWN)}",
             *self.faults[:SHOWN],
             "run their parts again (of N parts, part K mod N + 1 makes shard K), or the whole command without --part "
             "and --finish",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from types import FrameType
 
 _PACKAGE = __name__.partition(".")[0]
@@ -78,6 +79,12 @@ def number_of(count: float, noun: str) -> str:
     """Return a count with its noun for a message: `1 file`, `0.5 GPU`, `2 files`, `0 files`."""
     shown = f"{count:g}" if isinstance(count, float) else str(count)
     return f"{shown} {noun}" if 0 < count <= 1 else f"{shown} {noun}s"
+
+
+def few(names: Sequence[object], shown: int = 3) -> str:
+    """Return the first of several names for a message, and the number of the others: `a, b, c and 2 more`."""
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return f"{', '.join(map(str, names[:shown]))}{more}"
 
 
 def _located(message: str, source: str, line: int | None) -> str:

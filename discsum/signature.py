@@ -11,17 +11,7 @@ from urllib.parse import quote
 from discsum.errors import InputError
 
 VERSION = "version"
-# The short form's keys, in the manner of sacrebleu; others stay as they are.
-SHORT = dict(
-    re.findall(
-        r"(\S+):(\S+)",
-        "metrics:m measure:me method:mt stem:st split:sp refs:# scorer:sc unit:u units:n words:w ratio:r "
-        "dependencies:dep block-trigrams:bt redundancy:rd brevity:br layout:l parser:p oracle:o oracle-units:on "
-        "paired-bs:pbs sides:si edus:e key:k average:avg relations:rel same-unit:su starts:s docs:d version:v",
-    )
-)
-_LONG = {short: long for long, short in SHORT.items()}
-_KEY = re.compile(r"[A-Za-z0-9_#-]+")
+_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # Separators of fields, values and table columns.
 _RESERVED = re.compile(r"[\s,|]")
 
@@ -35,17 +25,16 @@ class Signature:
         version: The version of discsum; may be empty.
 
     Raises:
-        InputError: Invalid or repeated keys, or values that cannot be read back; all problems at once.
+        InputError: Invalid or repeated keys, or values with separators; all problems at once.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
     version: str = ""
 
     def __post_init__(self) -> None:
-        """Check that the text can be read back."""
+        """Check that programs can split the text into its fields."""
         keys = [key for key, _ in self.fields]
         problems = [f"{key}: expected a key of letters, digits and hyphens" for key in keys if not _KEY.fullmatch(key)]
-        problems += [f"{key}: expected the key {_LONG[key]}" for key in keys if key in _LONG]
         problems += [
             f"{key}: expected each key once, {VERSION} last"
             for place, key in enumerate(keys)
@@ -63,21 +52,6 @@ class Signature:
     def of(cls, **values: Any) -> Signature:
         """Return a signature of this version of discsum; values as in `with_`."""
         return cls(version=version("discsum")).with_(**values)
-
-    @classmethod
-    def parse(cls, text: str) -> Signature:
-        """Return the signature of a text in the long or the short form.
-
-        Raises:
-            InputError: A text that is not a signature.
-        """
-        pairs = [field.partition(":") for field in text.split("|")] if text else []
-        if not all(colon for _, colon, _ in pairs):
-            raise InputError(f"signature: expected key:value fields joined by |, got {text!r}")
-        fields = [(_LONG.get(key, key), value) for key, _, value in pairs]
-        if fields and fields[-1][0] == VERSION:
-            return cls(tuple(fields[:-1]), fields[-1][1])
-        return cls(tuple(fields))
 
     def with_(self, **values: Any) -> Signature:
         """Return the signature with more fields before the version.
@@ -100,17 +74,9 @@ class Signature:
         return Signature(self.fields + more, self.version or other.version)
 
     def __str__(self) -> str:
-        """Return the long form."""
-        return self._joined({})
-
-    @property
-    def short(self) -> str:
-        """The short form: the same values under abbreviated keys."""
-        return self._joined(SHORT)
-
-    def _joined(self, keys: dict[str, str]) -> str:
+        """Return the text, `key:value` fields joined by `|`."""
         fields = (*self.fields, (VERSION, self.version)) if self.version else self.fields
-        return "|".join(f"{keys.get(key, key)}:{value}" for key, value in fields)
+        return "|".join(f"{key}:{value}" for key, value in fields)
 
 
 def _text(value: Any) -> str:

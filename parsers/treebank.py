@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 
 from discsum.document import Document, Span
-from discsum.errors import InputError, warn_caller
+from discsum.errors import InputError, few, warn_caller
 from discsum.formats import read_tree
 from discsum.recipes.yaml_values import read_yaml
 
@@ -58,8 +58,7 @@ def read_gum(folder: str | Path, split: str) -> list[Document]:
         paths = {name: folder / "dep" / f"{name}.conllu" for name in _names(folder / "splits.md", split)}
         missing = [name for name, path in paths.items() if not path.is_file()]
         if missing:
-            shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-            warn_caller(f"{folder / 'dep'}: left out documents without a file: {shown}")
+            warn_caller(f"{folder / 'dep'}: left out documents without a file: {few(missing)}")
         there = {name: path for name, path in paths.items() if path.is_file()}
         names = [name for name, path in there.items() if any(map(str.isalnum, "".join(_sentence_lines(path))))]
     return [_read_document(folder, name) for name in names]
@@ -99,6 +98,21 @@ def read_splits(listing: Path) -> dict[str, list[str]]:
     for label, listed in _labelled(listing).items():
         names.setdefault(split_name(label), []).extend(listed)
     return names
+
+
+def split_folders(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names of documents by split, if their paths have a folder for `train` and one for `dev` or `test`.
+
+    Such folders are `TRAINING` and `TEST` of RST-DT. Otherwise there are no splits. Documents in other folders are in
+    no split.
+    """
+    found: dict[str, list[str]] = {}
+    for name in names:
+        folders = (SPLIT_NAMES.get(folder.lower()) for folder in PurePosixPath(name).parts[:-1])
+        split = next(filter(None, folders), None)
+        if split is not None:
+            found.setdefault(split, []).append(name)
+    return found if "train" in found and len(found) > 1 else {}
 
 
 def _labelled(listing: Path) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.labels import Label, choose
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import Reading
-from discsum.parsers.structure import design, joined_nodes
+from discsum.parsers.structure import DESIGNS, joined_nodes
 from discsum.tree import Node, RSTTree
 
 
@@ -63,7 +63,7 @@ def build_trees(
         [len(reading.words) for reading in readings],
     )
     together = concatenate(states)
-    bracketings = design(network.config.design).decode(network.splits(together, layout, counts))
+    bracketings = DESIGNS[network.config.design].decode(network.splits(together, layout, counts))
     # Labels do not depend on bags, so their memory can be freed.
     layout = replace(layout, bags=None)
     nodes = joined_nodes([own.nodes for own in bracketings], counts)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from discsum.abstractive.search_settings import check_search
 from discsum.constants import HUB
@@ -15,13 +15,14 @@ from discsum.devices import check_device
 from discsum.errors import WeightsError
 from discsum.files import replaced
 from discsum.hub import hub_files, local_only
-from discsum.json_objects import read_object
+from discsum.json_objects import checked_fields, read_object
 from discsum.persistence import CONFIG, check_finite
 from discsum.transformers_models import CheckedModel
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+Settings = TypeVar("Settings")
 # Models on the hub that Manakul and Gales 2021 fine-tune.
 KNOWN = ("facebook/bart-large-cnn", "facebook/bart-large-xsum")
 EXPECTED = (
@@ -112,6 +113,21 @@ def folder_of(name_or_path: str) -> Path | None:
         return Path(name_or_path)
     path = hub_files(name_or_path, CONFIG)[0]
     return None if path is None else path.parent
+
+
+def saved_settings(name_or_path: str, field: str, kind: type[Settings]) -> Settings | None:
+    """Return the settings under a field of a model's `config.json`, in its folder or on the hub; None without them.
+
+    Raises:
+        WeightsError: No such model, or a damaged file.
+    """
+    check_model_location(name_or_path)
+    folder = folder_of(name_or_path)
+    if folder is None or not (folder / CONFIG).is_file():
+        return None
+    path = folder / CONFIG
+    content = read_object(path, WeightsError).get(field)
+    return None if content is None else checked_fields(kind, content, path, WeightsError)
 
 
 def load_added(model: Any, name_or_path: str, added: Callable[[str], bool], what: str) -> None:

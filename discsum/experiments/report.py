@@ -16,7 +16,6 @@ from discsum.metrics.significance import too_few
 from discsum.signature import Signature
 
 if TYPE_CHECKING:
-    from discsum.experiments.comparison import ModelScores
     from discsum.experiments.tables import RowResult
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
@@ -25,11 +24,6 @@ DAGGERS = (
     "models with one head: † not significantly worse than the setting's best of them, ‡ than the one with eight heads "
     "(paired bootstrap, p < 0.01)"
 )
-
-
-def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
-    """Write the scores of every document with `write_entries`."""
-    write_entries(path, [entry for result in results for entry in result.documents()])
 
 
 def write_entries(path: Path, entries: Iterable[dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discsum.constants import UNITS
 from discsum.document import Document, Span
 from discsum.layout import HEADING
 
@@ -35,7 +36,7 @@ def marked_text(document: Document, summary: Summary | None = None) -> str:
     class `heat-0` to `heat-9`, and the selected ones are `mark` elements.
     """
     starts = np.array([edu.start for edu in document.edus], dtype=np.int64)
-    looks = {unit: _Look(unit, summary, len(document.units(unit))) for unit in ("sentence", "edu")}
+    looks = {unit: _Look(unit, summary, len(document.units(unit))) for unit in UNITS}
     kinds = document.layout
     parts, position = [_PARAGRAPH], 0
     for index, sentence in enumerate(document.sentences):
@@ -45,7 +46,7 @@ def marked_text(document: Document, summary: Summary | None = None) -> str:
         first = max(0, int(np.searchsorted(starts, sentence.start, side="right")) - 1)
         parts += [opening, *_edus(document, sentence, first, looks["edu"]), closing]
         position = sentence.end
-    return "".join([*parts, _text(document.text[position:]), "</div>"])
+    return "".join([*parts, escaped(document.text[position:]), "</div>"])
 
 
 def heat(scores: Sequence[float]) -> list[int]:
@@ -84,16 +85,17 @@ def _edus(document: Document, sentence: Span, first: int, look: _Look) -> list[s
             break
         if start < end:
             opening, closing = look.tags(index)
-            parts += [_text(document.text[position:start]), opening, _text(document.text[start:end]), closing]
+            parts += [escaped(document.text[position:start]), opening, escaped(document.text[start:end]), closing]
             position = end
-    return [*parts, _text(document.text[position : sentence.end])]
+    return [*parts, escaped(document.text[position : sentence.end])]
 
 
 def _between(space: str) -> str:
     """Return the white space between two sentences; a paragraph ends after the last line break."""
     line, found, rest = space.rpartition("\n")
-    return f"{_text(line + found)}</div>{_PARAGRAPH}{_text(rest)}" if found else _text(space)
+    return f"{escaped(line + found)}</div>{_PARAGRAPH}{escaped(rest)}" if found else escaped(space)
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return the text as HTML."""
     return escape(readable(text))

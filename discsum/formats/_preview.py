@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from html import escape
 
 from discsum.document import Document, Span
-from discsum.formats._marked_text import marked_text, readable
+from discsum.formats._marked_text import escaped, marked_text
 from discsum.formats.svg import dumps as to_svg
 from discsum.summary import Selected, Summary
 from discsum.tree import RSTTree
@@ -37,7 +36,7 @@ def _picture(document: Document, edus: int, name: str, remedy: str) -> str:
     cut = f": the tree of the first {len(document.edus)} EDUs{remedy}" if len(document.edus) < edus else ""
     alternative = f"Discourse tree of {edus} EDUs"
     return (
-        f"<div><div><code>{_escaped(name)}</code>{cut}</div>"
+        f"<div><div><code>{escaped(name)}</code>{cut}</div>"
         f'<div style="{_BOX}"><img alt="{alternative}" style="max-width:none" '
         f'src="data:image/svg+xml;base64,{image}"></div></div>'
     )
@@ -56,7 +55,7 @@ def _summary(summary: Summary) -> str:
 def _text(document: Document, summary: Summary | None, name: str, length: int) -> str:
     cut = f": the first {len(document.text):,} of {length:,} characters" if len(document.text) < length else ""
     return (
-        f"<div><div><code>{_escaped(name)}</code>{cut}</div>"
+        f"<div><div><code>{escaped(name)}</code>{cut}</div>"
         f'<div style="{_BOX};white-space:pre-wrap" dir="auto">{marked_text(document, summary)}</div></div>'
     )
 
@@ -71,7 +70,3 @@ def _beginning(document: Document, end: int) -> Document:
     edus = document.edus[:count] if document.edus else ()
     tree = document.tree.section(0, count - 1) if document.tree is not None else None
     return Document(document.text[:end], tuple(sentences), edus, tree, document.id, document.parser)
-
-
-def _escaped(text: str) -> str:
-    return escape(readable(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discsum.errors import FormatError, FormatWarning, warn_caller
+from discsum.errors import FormatError, FormatWarning, few, warn_caller
 from discsum.formats._constituents import top_down
 from discsum.formats._roots import largest
 from discsum.formats._rs3_elements import Element
@@ -31,7 +31,7 @@ def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, l
     segments = [item for item, element in enumerate(items) if element.kind == "segment"]
     empty = [item for item, _ in order if not covered[item]]
     if empty and not strict:
-        message = f"expected segments under each group, got none under {_few(items, empty)}; left out"
+        message = f"expected segments under each group, got none under {few([items[item] for item in empty])}; left out"
         _warn(message, source, items[empty[0]])
         order = [(item, [child for child in below if covered[child]]) for item, below in order if covered[item]]
     # In the text order of their first segments.
@@ -48,8 +48,8 @@ def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, l
         segments = [item for item in segments if root[item] == kept]
     elif len(heads) > 1:
         message = (
-            f"expected one root, got {len(heads)}: {_few(items, heads)} have no parent; joined in text order as "
-            "unattached (--roots drop keeps the largest, --roots error refuses the file)"
+            f"expected one root, got {len(heads)}: {few([items[head] for head in heads])} have no parent; joined in "
+            "text order as unattached (--roots drop keeps the largest, --roots error refuses the file)"
         )
         _warn(message, source, items[heads[1]])
     return (
@@ -71,11 +71,6 @@ def _parents(items: Sequence[Element], source: str, *, strict: bool) -> list[int
             raise FormatError(message, source=source, line=element.line)
         _warn(f"{message}; treated as unattached", source, element)
     return [place.get(element.parent, -1) for element in items]
-
-
-def _few(items: Sequence[Element], chosen: Sequence[int]) -> str:
-    names = ", ".join(str(items[item]) for item in chosen[:3])
-    return f"{names} and {len(chosen) - 3} more" if len(chosen) > 3 else names
 
 
 def _warn(message: str, source: str, element: Element) -> None:

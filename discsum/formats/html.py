@@ -38,11 +38,6 @@ LARGE = 300
 _IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def dumps(document: Document) -> str:
-    """Return the page of a document; without a tree it has the text alone."""
-    return page(document)
-
-
 def page(document: Document, summary: Summary | None = None, settings: Sequence[tuple[str, str]] = ()) -> str:
     """Return the page of a document, and of its summary if given: its text, and its units marked and coloured by score.
 
@@ -161,4 +156,4 @@ def _policy(style: str, script: str) -> str:
     return "; ".join(("default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'"))
 
 
-FORMATS.register("html", Format(dumps, preview=preview))
+FORMATS.register("html", Format(page, preview=preview))

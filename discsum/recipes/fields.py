@@ -135,12 +135,8 @@ def convert_value(hint: Any, value: Any, name: str) -> Any:
 
 def check_value(hint: Any, value: Any, name: str) -> None:
     """Raise `InputError` for a value that is not of the type `hint` or out of range; strings are not numbers here."""
-    wrong: list[str] = []
-    found = _value(hint, value, name, wrong)
-    if not wrong and isinstance(found, float) and isinstance(value, str):
-        wrong.append(f"{name}: expected {described(hint)}, got {shown(value)}")
-    if wrong:
-        raise InputError("; ".join(wrong))
+    if isinstance(convert_value(hint, value, name), float) and isinstance(value, str):
+        raise InputError(f"{name}: expected {described(hint)}, got {shown(value)}")
 
 
 def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:

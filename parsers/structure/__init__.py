@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discsum.errors import InputError
 from discsum.parsers.structure import chart, greedy
 from discsum.parsers.structure.scores import (
     Bracketing,
@@ -17,17 +16,6 @@ from discsum.parsers.structure.scores import (
 DESIGNS: dict[str, Design] = {"chart": chart.DESIGN, "top_down": greedy.TOP_DOWN, "distance": greedy.DISTANCE}
 
 
-def design(name: str) -> Design:
-    """Return the design of that name.
-
-    Raises:
-        InputError: An unknown name; the message lists the designs.
-    """
-    if name not in DESIGNS:
-        raise InputError(f"expected one of the tree designs {', '.join(DESIGNS)}, got {name!r}")
-    return DESIGNS[name]
-
-
 __all__ = [
     "DESIGNS",
     "Bracketing",
@@ -36,6 +24,5 @@ __all__ = [
     "SplitScorer",
     "SplitScores",
     "Target",
-    "design",
     "joined_nodes",
 ]

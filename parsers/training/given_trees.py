@@ -9,7 +9,7 @@ from pathlib import Path
 
 from discsum.constants import PARSER_KIND
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, few
 from discsum.formats import suffixes
 from discsum.parsers.parseval import ParsevalScores, SegmentationScores, parseval, segmentation
 from discsum.parsers.training.score_set import ScoreSet
@@ -55,10 +55,9 @@ def read_predictions(folder: Path, gold: Sequence[Document]) -> tuple[list[Docum
     found = read_folder(folder)
     missing = [document.id for document in gold if document.id not in found.documents]
     if missing:
-        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
         raise InputError(
             f"{folder}: expected a tree file for each of the {len(gold)} gold documents, named like it, found none for "
-            f"{', '.join(missing[:SHOWN])}{more}"
+            f"{few(missing, SHOWN)}"
         )
     return [found.documents[document.id] for document in gold], any(one.id in found.guessed for one in gold)
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.parsers.training.given_trees import is_tree_folder
-from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.training.splits import KEPT, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
-from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits, split_name
+from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits, split_folders, split_name
 from discsum.persistence import locate
 
 

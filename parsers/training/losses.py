@@ -13,7 +13,7 @@ from discsum.devices import to_device
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, predicted_starts
-from discsum.parsers.structure import design, joined_nodes
+from discsum.parsers.structure import DESIGNS, joined_nodes
 from discsum.parsers.training.augment import prune, relayout
 from discsum.parsers.training.examples import Example, Targets, restrict_to_predicted
 from discsum.parsers.training.recipe import ParserRecipe
@@ -117,7 +117,7 @@ class ParserObjective(nn.Module):
         states, layout, edges = network.read_edus(vectors, layouts)
         counts = [len(own.starts) for own in layouts]
         wanted = [target.nodes if target.expected is None else target.expected for target in targets]
-        splits = design(recipe.network.design).loss(network.splits(states, layout, counts), wanted)
+        splits = DESIGNS[recipe.network.design].loss(network.splits(states, layout, counts), wanted)
         labels = _label_loss(network, states, layout, edges, targets, recipe.smoothing)
         nodes = sum(len(target.nodes) for target in targets)
         return LossSums(tag_loss, splits, labels, tag_loss.new_tensor(float(nodes)))

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Annotated
 
 from discsum.document import Document
-from discsum.errors import InputError, warn_caller
+from discsum.errors import InputError, few, warn_caller
 from discsum.files import replacing, sha256_of_text
 from discsum.formats import suffixes
 from discsum.json_objects import checked_fields, read_object
-from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
-from discsum.parsers.treebank import LISTING, SPLIT_NAMES, is_treebank, read_gum, read_splits
+from discsum.parsers.treebank import LISTING, SPLIT_NAMES, is_treebank, read_gum, read_splits, split_folders
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
@@ -279,7 +278,8 @@ def match_names(
             elif full in found.documents:
                 matched.setdefault(split, []).append(full)
     if missing:
-        shown = ", ".join(missing[:SHOWN]) + (f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else "")
         remedy = f"; {remedy}" if remedy else f"{suggestion(missing[0], list(by_name))}; correct the list"
-        raise InputError(f"{source}: expected names of documents with trees, found no tree for {shown}{remedy}")
+        raise InputError(
+            f"{source}: expected names of documents with trees, found no tree for {few(missing, SHOWN)}{remedy}"
+        )
     return {split: list(dict.fromkeys(names)) for split, names in matched.items()}

@@ -7,7 +7,7 @@ import pytest
 import torch
 from random_scores import random_scores, split_score, trees
 
-from discsum.parsers.structure import design
+from discsum.parsers.structure import DESIGNS
 
 
 def naive_decode(edus, value):
@@ -32,7 +32,7 @@ def test_greedy_designs_against_naive_ones(name, edus):
         return (split_score(scores, first, split, last) if name == "top_down" else scores.strength[split]).item()
 
     with torch.no_grad():
-        (found,) = design(name).decode(scores)
+        (found,) = DESIGNS[name].decode(scores)
     expected = naive_decode(edus, value)
     rows = [(*node, chance) for node, chance in zip(found.nodes.tolist(), found.probabilities, strict=True)]
     for ours, theirs in zip(sorted(rows), sorted(expected), strict=True):
@@ -50,4 +50,4 @@ def test_greedy_losses(name):
             for border in range(first, last)
         ]
         total += torch.logsumexp(torch.stack(values), 0) - values[split - first]
-    assert design(name).loss(scores, [np.array(gold)]).item() == pytest.approx(total.item())
+    assert DESIGNS[name].loss(scores, [np.array(gold)]).item() == pytest.approx(total.item())

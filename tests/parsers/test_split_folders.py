@@ -5,8 +5,8 @@ import pytest
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.parsers.training.gold_splits import read_split
-from discsum.parsers.training.split_folders import split_folders
 from discsum.parsers.training.splits import SplitConfig, read_treebank
+from discsum.parsers.treebank import split_folders
 from discsum.recipes import read_recipe
 from discsum.relation_classes import RelationClasses
 from discsum.tree import Node, RSTTree

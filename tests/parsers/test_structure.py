@@ -8,14 +8,7 @@ import pytest
 import torch
 from random_scores import layout_of, random_scores, to_tree, tree_score, trees
 
-from discsum.errors import InputError
-from discsum.parsers.structure import (
-    DESIGNS,
-    SplitScorer,
-    chart,
-    design,
-    inside_outside,
-)
+from discsum.parsers.structure import DESIGNS, SplitScorer, chart, inside_outside
 from discsum.parsers.structure import scores as module
 from discsum.parsers.structure.cohesion import CohesionScorer
 
@@ -226,7 +219,7 @@ def test_factors_that_are_not_kept_are_the_same(name, monkeypatch):
         torch.testing.assert_close(found.left(every[:9], every[5:30]), whole.left(every[:9], every[5:30]))
         torch.testing.assert_close(found.totals[every], whole.totals[every], atol=1e-4, rtol=1e-4)
         torch.testing.assert_close(found.strength, whole.strength)
-        assert design(name).decode(found)[0].nodes.tolist() == design(name).decode(whole)[0].nodes.tolist()
+        assert DESIGNS[name].decode(found)[0].nodes.tolist() == DESIGNS[name].decode(whole)[0].nodes.tolist()
 
 
 @pytest.mark.parametrize("name", DESIGNS)
@@ -237,7 +230,7 @@ def test_every_design_at_every_length(name, edus):
     layout = layout_of(edus)
     with torch.no_grad():
         scores = scorer(torch.randn(edus, 8), layout)
-        (found,) = design(name).decode(scores)
+        (found,) = DESIGNS[name].decode(scores)
     to_tree(edus, found)
     assert found.probabilities.shape == (edus - 1,)
     assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
@@ -248,9 +241,4 @@ def test_a_right_branching_tree_of_3000_edus_is_no_special_case():
     with torch.no_grad():
         scores.strength.copy_(-torch.arange(2999.0))
         for name in ("top_down", "distance"):
-            assert design(name).decode(scores)[0].nodes[:, 2].tolist() == list(range(2999))
-
-
-def test_an_unknown_design_lists_the_known_ones():
-    with pytest.raises(InputError, match="expected one of the tree designs chart, top_down, distance, got 'bottom_up'"):
-        design("bottom_up")
+            assert DESIGNS[name].decode(scores)[0].nodes[:, 2].tolist() == list(range(2999))

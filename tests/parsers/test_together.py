@@ -17,7 +17,7 @@ from discsum.parsers.budgets import ELSEWHERE, Budget, padded_groups
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.parser import Parser
 from discsum.parsers.reading import STATES, SUBWORDS
-from discsum.parsers.structure import DESIGNS, SplitScorer, chart, design
+from discsum.parsers.structure import DESIGNS, SplitScorer, chart
 from discsum.parsers.structure.scores import split_spans
 
 PARTS = {"cohesion": 4, "label_edges": 4, "label_heads": True, "label_rank": 4, "hidden": 12, "transformer": 1}
@@ -75,10 +75,10 @@ def test_trees_together(monkeypatch, name, limit):
     for parameter in scorer.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
     states, layouts = [torch.randn(edus, 8) for edus in counts], [a_layout(edus) for edus in counts]
-    alone = [design(name).decode(scorer(*document))[0] for document in zip(states, layouts, strict=True)]
+    alone = [DESIGNS[name].decode(scorer(*document))[0] for document in zip(states, layouts, strict=True)]
     for cells in (1, 200, 2**20):
         monkeypatch.setattr(budgets, "ON_CPU", replace(budgets.ON_CPU, cells=cells))
-        together = design(name).decode(scorer(torch.cat(states), EDULayout.concatenate(layouts, counts), counts))
+        together = DESIGNS[name].decode(scorer(torch.cat(states), EDULayout.concatenate(layouts, counts), counts))
         for found, expected in zip(together, alone, strict=True):
             order, wanted = (np.lexsort(one.nodes.T[:2]) for one in (found, expected))
             assert found.nodes[order].tolist() == expected.nodes[wanted].tolist()
@@ -100,14 +100,14 @@ def test_losses_together(monkeypatch, name):
     targets = [a_tree(edus, generator) for edus in counts]
     # Some nodes of a tree, and none.
     targets[3], targets[4], targets[5] = targets[3][::3], targets[4][5:], targets[5][:0]
-    if design(name).learns_distributions:
+    if DESIGNS[name].learns_distributions:
         for index in (0, 6):
             targets[index] = chart.span_posteriors(scorer(torch.randn(counts[index], 8), layouts[index]))[0]
 
     def gradients(loss):
         return torch.autograd.grad(loss, list(scorer.parameters()), allow_unused=True)
 
-    learn = design(name).loss
+    learn = DESIGNS[name].loss
     alone = sum(
         learn(scorer(own, layout), [target]) for own, layout, target in zip(states, layouts, targets, strict=True)
     )

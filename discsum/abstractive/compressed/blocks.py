@@ -116,14 +116,6 @@ class BlockTables:
         return places
 
     @cached_property
-    def block_of_token(self) -> Tensor:
-        """`(documents, tokens)`: block in which each token is a query; arbitrary for padding."""
-        positions = torch.arange(self.mask.shape[1], device=self.mask.device)
-        # (documents, tokens, blocks)
-        ended = positions[None, :, None] >= self.bounds[:, None, :, 1]
-        return ended.sum(dim=-1).clamp(max=self.bounds.shape[1] - 1)
-
-    @cached_property
     def padded(self) -> bool:
         """Whether there is padding."""
         return not bool(self.mask.all())

@@ -12,10 +12,10 @@ from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.compressed.conversion import compress
 from discsum.abstractive.compressed.copying import decoded, extended_ids, unknown_words
 from discsum.abstractive.compressed.folder import load_model
+from discsum.abstractive.compressed.mixture import smoothed_loss
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
-from discsum.abstractive.compressed.objective import smoothed_loss
 from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
-from discsum.abstractive.family import Family, FamilyCard, option_name
+from discsum.abstractive.family import Family, FamilyCard, asked_options
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import check_kept, under
 from discsum.abstractive.scratch import CONFIG_FIELDS
@@ -54,12 +54,10 @@ class CompressedFamily(Family[CompressedRecipe]):
             WeightsError: No such model, or one without safetensors weights.
             InputError: A model of another kind, or any option.
         """
-        # Selectors share beams by default, so that option asks for nothing.
-        given = [one for one, value in options.items() if value is not None and (one, value) != ("share_beams", True)]
-        if given:
+        if asked := asked_options(options):
             raise InputError(
                 f"{name_or_path}: expected no selector options for a model of the family compressed, which has no "
-                f"selector, got {', '.join(map(option_name, given))}"
+                f"selector, got {asked}"
             )
         model = load_model(name_or_path, device)
         if not isinstance(model, CopyPegasusForConditionalGeneration):
@@ -143,7 +141,7 @@ class CompressedFamily(Family[CompressedRecipe]):
             check_kept(recipe.model, *(under("network", one) for one in (network, Network().to_dict(), kept)))
             check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
             if family.encoder is None and recipe.encoder is not None:
-                _compress(family.model, recipe.encoder)
+                compress(family.model, **recipe.encoder.to_dict())
             elif family.encoder != recipe.encoder:
                 own, asked = (shown(None if one is None else one.to_dict()) for one in (family.encoder, recipe.encoder))
                 raise InputError(f"encoder: expected that of {recipe.model}, {own}, got {asked}")
@@ -159,7 +157,7 @@ class CompressedFamily(Family[CompressedRecipe]):
         report(f"{len(tokenizer):,} words")
         model = _make_model(recipe, tokenizer)
         if recipe.encoder is not None:
-            _compress(model, recipe.encoder)
+            compress(model, **recipe.encoder.to_dict())
         return cls(model.to(device), tokenizer, "scratch")
 
     @classmethod
@@ -198,11 +196,6 @@ class CompressedFamily(Family[CompressedRecipe]):
             "random weights and a vocabulary of the training texts",
             f"Cross-entropy with label smoothing {recipe.smoothing}",
         )
-
-
-def _compress(model: Any, config: CompressionConfig) -> None:
-    settings = config.to_dict()
-    compress(model, settings.pop("variant"), **settings)
 
 
 def _make_model(recipe: CompressedRecipe, tokenizer: Any) -> Any:

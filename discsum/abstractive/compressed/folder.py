@@ -7,9 +7,6 @@ from typing import Any
 from discsum.abstractive import folder as stock
 from discsum.abstractive.compressed.config import SETTINGS, CompressionConfig
 from discsum.abstractive.compressed.conversion import compress, is_convolution
-from discsum.errors import WeightsError
-from discsum.json_objects import checked_fields, read_object
-from discsum.persistence import CONFIG
 
 
 def load_model(name_or_path: str, device: str = "cpu") -> Any:
@@ -27,8 +24,7 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
         return stock.load_model(name_or_path, device)
     with stock.without_report():
         model = stock.load_model(name_or_path, device)
-    given = config.to_dict()
-    compress(model, given.pop("variant"), **given)
+    compress(model, **config.to_dict())
     stock.load_added(model, name_or_path, is_convolution, f"the encoder's variant {config.variant}")
     return model
 
@@ -39,10 +35,4 @@ def read_config(name_or_path: str) -> CompressionConfig | None:
     Raises:
         WeightsError: No such model, or a damaged file.
     """
-    stock.check_model_location(name_or_path)
-    folder = stock.folder_of(name_or_path)
-    if folder is None or not (folder / CONFIG).is_file():
-        return None
-    path = folder / CONFIG
-    content = read_object(path, WeightsError).get(SETTINGS)
-    return None if content is None else checked_fields(CompressionConfig, content, path, WeightsError)
+    return stock.saved_settings(name_or_path, SETTINGS, CompressionConfig)

@@ -98,3 +98,17 @@ class Mixture:
 def _log(probabilities: Tensor) -> Tensor:
     """Return logarithms of clamped values: 0, as for a word of another text, would have no finite gradient."""
     return probabilities.clamp_min(torch.finfo(probabilities.dtype).tiny).log()
+
+
+def smoothed_loss(scores: LabelScores, share: float) -> dict[str, Tensor]:
+    """Return means over labels: the `loss` and the `cross_entropy` in nats, and the `accuracy`.
+
+    `loss = (1 - share) cross_entropy + share u`, where u is the mean of `-log p` over the vocabulary. `accuracy` is the
+    share of labels that have the highest probability. Label smoothing is that of Szegedy et al. 2016, section 7.
+    """
+    entropy = -scores.label.mean()
+    return {
+        "loss": (1 - share) * entropy - share * scores.mean.mean(),
+        "cross_entropy": entropy.detach(),
+        "accuracy": scores.highest.float().mean(),
+    }

@@ -31,6 +31,11 @@ class SparseConfig:
     dense_where_faster: bool = True
     options: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The settings and options as keyword arguments of `sparsify`."""
+        return self.options | {name: value for name, value in vars(self).items() if name != "options"}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
         return asdict(self)

@@ -98,11 +98,10 @@ class SparseFamily(Family[SparseRecipe]):
             if beta is not None:
                 set_beta(model, beta)
         else:
-            settings = config.to_dict()
             # The weights of another selector that the model was saved with are left out.
             with without_report() if read_config(name_or_path) is not None else nullcontext():
                 model = load_model(name_or_path, device)
-            sparsify(model, **settings.pop("options"), **settings)
+            sparsify(model, **config.arguments)
         return cls(model, tokenizer, name_or_path)
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:

@@ -76,7 +76,6 @@ def test_tables_are_the_blocks_of_each_document(lengths, blocks, left):
                 flat = int(tables.places[start + query])
                 assert divmod(flat, tables.queries.shape[1])[0] == row
                 assert tables.queries.flatten()[flat] == start + query
-                assert tables.block_of_token[document, offset + query] == place
 
 
 def test_borders_of_padded_documents():

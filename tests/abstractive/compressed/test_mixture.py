@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from discsum.abstractive.compressed.mixture import Mixture
-from discsum.abstractive.compressed.objective import smoothed_loss
+from discsum.abstractive.compressed.mixture import Mixture, smoothed_loss
 
 SIZE = 7
 
