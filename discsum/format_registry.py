@@ -61,11 +61,18 @@ class Format:
     takes: tuple[str, ...] = ()
 
 
+def _wanted(value: Any) -> str:
+    if not isinstance(value, Format):
+        return f"a {Format.__module__}.Format"
+    usual = not value.suffix or (value.suffix.startswith(".") and value.suffix == value.suffix.lower())
+    return "" if usual else "a suffix in lower case that starts with a dot, such as .edus"
+
+
 FORMATS: Registry[Format] = Registry(
     "format",
     "discsum.formats",
     "discsum.formats",
-    wanted=lambda value: "" if isinstance(value, Format) else f"a {Format.__module__}.Format",
+    wanted=_wanted,
 )
 # Listed here so that the command line knows its choices without importing the formats.
 _IN_MEMORY = ("networkx", "nltk")
@@ -84,7 +91,16 @@ def readable(*, installed: bool = True) -> list[str]:
 
 def _names(conversion: str, others: tuple[str, ...], installed: bool) -> list[str]:
     names = [name for name in FORMATS.names(installed=installed) if name not in others]
-    return [name for name in names if name in FORMATS.own or getattr(FORMATS[name], conversion)]
+    return [name for name in names if name in FORMATS.own or getattr(_foreign(name), conversion)]
+
+
+def _foreign(name: str) -> Format:
+    """Return the format of another package; one that cannot be loaded has no conversions, and warns."""
+    try:
+        return FORMATS[name]
+    except InputError as error:
+        warn_caller(f"left out a format: {error}")
+        return Format()
 
 
 def suffix(name: str) -> str:
@@ -95,7 +111,15 @@ def suffix(name: str) -> str:
 def suffixes() -> dict[str, str]:
     """Return the names of the readable formats by suffix."""
     # The package's own readable formats are named by their suffixes, so none is imported to know it.
-    return {f".{name}" if name in FORMATS.own else suffix(name): name for name in readable()}
+    names = readable()
+    found = {f".{name}": name for name in names if name in FORMATS.own}
+    for name in names:
+        if name not in FORMATS.own and found.setdefault(suffix(name), name) != name:
+            warn_caller(
+                f"format {name}: expected a suffix of its own, got {suffix(name)}, which is read as "
+                f"{found[suffix(name)]}"
+            )
+    return found
 
 
 def dump(document: Document, name: str, *, brackets: bool = False) -> str:
@@ -209,4 +233,6 @@ def _options(format: Format, roots: str) -> dict[str, Any]:
 
 
 def _named(document: Document, name: str) -> Document:
+    if not hasattr(document, "require_tree"):
+        raise TypeError(f"format {name}: expected loads to return a Document, got {type(document).__name__}")
     return document if FORMATS[name].has_parser else replace(document, parser=name)

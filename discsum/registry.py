@@ -18,7 +18,7 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from discsum.errors import InputError
+from discsum.errors import InputError, warn_caller
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -114,6 +114,11 @@ class Registry(Generic[T]):
             InputError: An unknown name (the message lists the choices), or an entry point that cannot be loaded.
         """
         if name in self._modules:
+            if name in self._hidden:
+                warn_caller(
+                    f"{name}: left out the entry point {self._hidden[name]} of the group {self.group}, because "
+                    f"discsum has {self._a_kind} of this name; rename it"
+                )
             import_module(self._modules[name])
             return self._imported[name]
         if name not in self.registered:
@@ -186,10 +191,14 @@ class Registry(Generic[T]):
             raise InputError(f"{path}: {problem}") from error
 
     def origin(self, name: str) -> str:
-        """Return the source of an entry as `file.py:Class`; empty for the package's own."""
+        """Return the source of an entry as `file.py:Class` or `package.module:Class`; empty for the package's own."""
         if name in self._modules:
             return ""
         value: Any = self[name]
+        module = sys.modules.get(getattr(value, "__module__", ""))
+        if module is not None and module.__package__:
+            # A module of an installed package, whose name says more than that of its file.
+            return f"{module.__name__}:{getattr(value, '__qualname__', name)}"
         try:
             file = Path(inspect.getfile(value)).name
         except (OSError, TypeError):
@@ -205,16 +214,28 @@ class Registry(Generic[T]):
         origin = self.origin(name)
         return {self.kind: f"{origin} {self.entry(name).digest}"} if origin else {}
 
-    def _points(self) -> dict[str, EntryPoint]:
+    def _points(self) -> dict[str, list[EntryPoint]]:
+        """Return the different entry points of each name."""
         # Imported late, because the command line's help does not need it.
         from importlib.metadata import entry_points
 
-        return {point.name: point for point in entry_points(group=self.group)}
+        found: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self.group):
+            same = found.setdefault(point.name, [])
+            # An editable installation may list a package twice.
+            if point.value not in [other.value for other in same]:
+                same.append(point)
+        return found
+
+    @cached_property
+    def _hidden(self) -> dict[str, str]:
+        """The entry points of other packages that have the name of an own entry."""
+        return {name: points[0].value for name, points in self._points().items() if name in self._modules}
 
     def _load(self, name: str) -> None:
         """Load and register the entry point of an installed package."""
-        point = self._points().get(name)
-        if point is None:
+        points = self._points().get(name)
+        if points is None:
             names = self.names()
             message = f"expected one of the {self.kind}s {', '.join(names)}, got {name!r}{suggestion(name, names)}"
             if self._option:
@@ -223,6 +244,12 @@ class Registry(Generic[T]):
                     f"{self.package}.register, or a package with an entry point in the group {self.group}"
                 )
             raise InputError(message)
+        if len(points) > 1:
+            raise InputError(
+                f"{name}: expected one entry point of this name in the group {self.group}, got "
+                f"{', '.join(point.value for point in points)}; rename one, or remove one of the packages"
+            )
+        point = points[0]
         try:
             value = point.load()
         except Exception as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.selection import OPEN_RULES, PENALTIES, Policy, select, unit_texts
+from discsum.selection import OPEN_RULES, PENALTIES, Policy, checked_scores, select, unit_texts
 from discsum.summary import Summary
 
 Scores = NDArray[np.float64]
@@ -103,10 +103,12 @@ class UnitScorer(ABC):
 
     def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
         """Return the scores `(units,)` of several documents, with their cached vectors."""
-        return [
-            np.asarray(self.score(item.document, unit) if item.document.units(unit) else [], dtype=np.float64)
-            for item in documents
-        ]
+        found = []
+        for document in (item.document for item in documents):
+            units = len(document.units(unit))
+            given: ArrayLike = self.score(document, unit) if units else []
+            found.append(checked_scores(given, units, f"{document.label}: {self.name}"))
+        return found
 
     def select(self, document: Document, scores: Scores, policy: Policy, *, own: bool = True) -> list[int]:
         """Return the selected units in document order: greedy by score.
@@ -150,8 +152,12 @@ def extract(
         return Summary(document, policy.unit, scorer.name, (), (), tidy)
     if scorer.needs_tree:
         document.require_tree(scorer.name)
-    values = np.asarray(scorer.score(document, policy.unit) if scores is None else scores, dtype=np.float64)
-    selected = scorer.select(document, values, scorer.complete(policy), own=own)
+    given = scorer.score(document, policy.unit) if scores is None else scores
+    source = f"{document.label}: {scorer.name}"
+    values = checked_scores(given, len(document.units(policy.unit)), source)
+    selected: Any = scorer.select(document, values, scorer.complete(policy), own=own)
+    if not isinstance(selected, Iterable):
+        raise TypeError(f"{source}: expected select to return the indices of units, got {type(selected).__name__}")
     summary = Summary.from_indices(document, policy.unit, scorer.name, values, selected, tidy)
     most, words = policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
     if most is None or words <= most:

@@ -171,19 +171,24 @@ def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
     return document.sentence_texts if unit == "sentence" else document.edu_texts
 
 
-def checked_scores(scores: ArrayLike, units: int) -> NDArray[np.float64]:
-    """Return the scores as numbers `(units,)`.
+def checked_scores(scores: ArrayLike, units: int, source: str = "") -> NDArray[np.float64]:
+    """Return the scores as numbers `(units,)`; `source` says where they come from in errors.
 
     Raises:
-        InputError: Scores that do not fit the units, or NaN.
+        InputError: Scores that are not numbers, do not fit the units, or are NaN.
     """
-    values = np.asarray(scores, dtype=np.float64)
+    place = f"{source}: " if source else ""
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        # A tensor that needs gradients raises RuntimeError.
+        raise InputError(f"{place}expected a number for each of {units} units, got {error}") from error
     if values.shape != (units,):
-        raise InputError(f"expected a number for each of {units} units, got shape {values.shape}: {values}")
+        raise InputError(f"{place}expected a number for each of {units} units, got shape {values.shape}: {values}")
     if lacking := int(np.isnan(values).sum()):
         raise InputError(
-            f"expected a number for each of {units} units, got NaN for {lacking}; a model gives these if its training "
-            "diverged: train it again with a lower learning rate"
+            f"{place}expected a number for each of {units} units, got NaN for {lacking}; a trained model gives these "
+            "if its training diverged: train it again with a lower learning rate"
         )
     return values
 

@@ -15,12 +15,16 @@ from torch import Tensor
 
 from discsum.constants import BORDERS
 from discsum.document import Document
-from discsum.errors import InputError, number_of
+from discsum.errors import InputError, few, number_of
 from discsum.priors import c_tree_nuc, project_to_sentences
 from discsum.registry import suggestion
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
+
+
+# Largest error of the sum of a prior's row, which half precision does not reach.
+TOLERANCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +43,22 @@ class SentenceLayout:
     prior: Tensor | None = None
 
     def __post_init__(self) -> None:
-        """Check that a prior has a value for each sentence."""
-        if self.prior is not None and self.prior.shape != self.lengths.shape:
+        """Check that a prior has a share for each sentence."""
+        if self.prior is None:
+            return
+        if not isinstance(self.prior, Tensor):
+            raise TypeError(f"prior: expected a tensor, got {type(self.prior).__name__}")
+        if self.prior.shape != self.lengths.shape:
             wanted, got = (tuple(one.shape) for one in (self.lengths, self.prior))
             raise InputError(f"prior: expected the shape {wanted}, (documents, sentences), got {got}")
+        sums = self.prior.float().sum(dim=1)
+        # Not `>`, which does not find NaN.
+        wrong = ~((sums - 1).abs() <= TOLERANCE) & self.mask.any(dim=1)
+        if wrong.any() or (self.prior < 0).any():
+            raise InputError(
+                "prior: expected numbers of at least 0 in rows that sum to 1, got the smallest number "
+                f"{self.prior.min().item():g} and rows with the sums {few([f'{value:g}' for value in sums.tolist()])}"
+            )
 
     @property
     def documents(self) -> int:

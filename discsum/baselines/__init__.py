@@ -25,7 +25,12 @@ def baseline(name: str, **options: object) -> UnitScorer:
     """
     from discsum.scoring import UnitScorer
 
-    made = BASELINES[name](**options)
+    make = BASELINES[name]
+    try:
+        made = make(**options)
+    except TypeError as error:
+        # A class without `score` or `name`, or one that needs arguments.
+        raise InputError(f"{name}: expected a baseline that is made without arguments, got {error}") from error
     if not isinstance(made, UnitScorer):
         raise InputError(f"{name}: expected a baseline that makes a discsum.scoring.UnitScorer, got {made!r}")
     return made

@@ -64,7 +64,7 @@ def unit_inputs(
 
 
 def prior_tensors(head: str, arrays: Any) -> dict[str, Tensor]:
-    """Return what the `prior` of a head returned as tensors.
+    """Return what the `prior` of a head returned as tensors, float64 as float32.
 
     Raises:
         InputError: No dictionary of NumPy arrays of numbers or booleans.
@@ -80,7 +80,8 @@ def prior_tensors(head: str, arrays: Any) -> dict[str, Tensor]:
             raise InputError(_no_array(head, name, f"{type(array).__module__}.{type(array).__name__}"))
         try:
             # In order, because torch takes no array with negative strides; a copy, because it may be read-only.
-            prior[name] = torch.from_numpy(np.array(array, order="C"))
+            tensor = torch.from_numpy(np.array(array, order="C"))
+            prior[name] = tensor.float() if tensor.dtype == torch.float64 else tensor
         except (TypeError, ValueError) as error:
             raise InputError(_no_array(head, name, f"an array of {array.dtype}")) from error
     return prior
@@ -109,14 +110,15 @@ def _sections(edus: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
 def _section(document: Document, unit: str, first: int, after: int) -> UnitTree:
     assert document.tree is not None, "only parsed documents have inputs"
     if unit == "edu":
-        return UnitTree(document.tree.section(first, after - 1), document.edu_to_sentence[first:after])
+        section = document.tree.section(first, after - 1)
+        return UnitTree(section, document.edu_to_sentence[first:after], None, document, first)
     edus = np.flatnonzero((document.edu_to_sentence >= first) & (document.edu_to_sentence < after))
     if not len(edus) or (after == first + 1 and len(edus) > MOST_EDUS):
         # No EDU starts here, because one EDU covers all these sentences; or a single sentence is very long. Place a
         # single EDU in the first sentence, so that each sentence attends to itself.
-        return UnitTree(RSTTree(1), np.zeros(1, dtype=np.int64), after - first)
+        return UnitTree(RSTTree(1), np.zeros(1, dtype=np.int64), after - first, document, first)
     section = document.tree.section(int(edus[0]), int(edus[-1]))
-    return UnitTree(section, document.edu_to_sentence[edus] - first, after - first)
+    return UnitTree(section, document.edu_to_sentence[edus] - first, after - first, document, first)
 
 
 def batched(inputs: Sequence[UnitInputs]) -> InputBatch:

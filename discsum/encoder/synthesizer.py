@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 import torch
+from msgspec import Meta
 from torch import Tensor, nn
 
 from discsum.encoder.heads import HEADS
@@ -34,7 +35,7 @@ class SynthesizerConfig(Checked):
         Natural,
         about("Layout features per unit, added through a linear map; set by `features` in training, 0 in the paper."),
     ] = 0
-    layers: Annotated[Count, about("Transformer layers.")] = 2
+    layers: Annotated[Annotated[Count, Meta(le=1000)], about("Transformer layers.")] = 2
     heads: Annotated[Count, about("Attention heads.")] = 1
     key_size: Annotated[Count, about("Size `d_k` of keys and queries, if the head has them.")] = 64
     value_size: Annotated[Count, about("Size `d_v` of a head's values.")] = 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,9 @@ def oracle_labels(
     if edu_only and heads is not None:
         above = group_heads(np.asarray(heads), group)
         heads = np.where(above == np.arange(len(first)), -1, above)
-    found = oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))
+    arguments = (merged, texts, limit, *((heads,) if edu_only else ()))
+    _check_takes(name, oracle.value, arguments)
+    found = oracle.value(*arguments)
     indices = np.asarray(sorted(found) if isinstance(found, set | frozenset) else [] if found is None else found)
     chosen = indices.ravel().tolist()
     if found is None or indices.dtype == bool or len({*chosen} & {*range(len(first))}) < len(chosen):
@@ -85,6 +88,14 @@ def oracle_labels(
             "without any; no unit of these documents is labelled"
         )
     return np.isin(group, chosen).astype(np.int8)
+
+
+def _check_takes(name: str, oracle: Callable[..., list[int]], arguments: tuple[object, ...]) -> None:
+    try:
+        signature(oracle).bind(*arguments)
+    except TypeError as error:
+        taken = "units, references, k and, registered with edu_only=True, heads"
+        raise InputError(f"{name}: expected an oracle that takes {taken}, got {signature(oracle)}") from error
 
 
 def document_labels(

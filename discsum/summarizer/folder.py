@@ -146,7 +146,8 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
             # A head computes tensors that it does not save; those of foreign heads need not be buffers.
             network = Synthesizer(content.synthesizer)
             network.load_state_dict(weights)
-    except (InputError, RuntimeError) as error:
+    except (InputError, RuntimeError, TypeError, AssertionError, OverflowError) as error:
+        # Sizes that torch cannot take raise the latter three.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
     return network, read_inputs(model)
@@ -205,7 +206,9 @@ def _check_heads(folder: Path, content: SummarizerFile) -> None:
         except InputError as error:
             code = content.heads.get(name, "").rpartition(" ")[0]
             needs = f"the head {name!r}{f' of {code}' if code else ''}"
-            raise WeightsError(f"{folder}: expected {needs}, which the model was trained with: {error}") from error
+            # Another architecture of a similar name is no substitute.
+            found = error if name in HEADS else "found none; install its package, or use --head-file FILE.py"
+            raise WeightsError(f"{folder}: expected {needs}, which the model was trained with: {found}") from error
     now = _code(content.synthesizer)
     for name, began in content.heads.items():
         # The file may have another name.

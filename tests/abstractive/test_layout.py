@@ -162,6 +162,11 @@ def test_the_prior_is_the_trees(parser):
         layout.with_prior([item, item])
     with pytest.raises(InputError, match=r"prior: expected the shape \(1, 2\), \(documents, sentences\), got \(2,\)"):
         replace(fewer, prior=torch.tensor([0.5, 0.5]))
+    with pytest.raises(TypeError, match="prior: expected a tensor, got ndarray"):
+        replace(fewer, prior=np.array([[0.5, 0.5]]))
+    for wrong in ([[0.5, float("nan")]], [[1.5, -0.5]], [[2.0, 3.0]]):
+        with pytest.raises(InputError, match="prior: expected numbers of at least 0 in rows that sum to 1, got the"):
+            replace(fewer, prior=torch.tensor(wrong))
     short = parser.parse("It rained all day.")
     with pytest.raises(
         InputError, match="expected the document of the layout, with 3 sentences or more, got one with 1 s"

@@ -10,9 +10,9 @@ from tiny_bart import Inputs, make_bart
 from transformers import BartConfig, BartForConditionalGeneration
 
 from discsum.abstractive.sparse import sparsify
-from discsum.abstractive.sparse.selectors import SELECTORS, _learned, make_selectors
+from discsum.abstractive.sparse.selectors import SELECTORS, _learned, learns, make_selectors
 from discsum.abstractive.sparse.selectors.attention_pooling import AttentionPoolingSentences
-from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries
+from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.abstractive.sparse.selectors.gru import GRUSentences
 from discsum.errors import InputError
 
@@ -31,6 +31,38 @@ def asked():
     return Queries(hidden, projected), EncodedTokens(
         states, layout, lambda some: (some @ weight).unflatten(-1, (4, 8)).transpose(1, 2)
     )
+
+
+@pytest.mark.parametrize(
+    ("logits", "message"),
+    [
+        # Broadcasting would average over documents.
+        (torch.zeros(2, 3, 5), r"expected logits of shape .*here \(2, 4 or 1, 3, 5\), got \(2, 3, 5\)"),
+        (torch.zeros(2, 1, 3, 1), r"expected logits of shape .*, got \(2, 1, 3, 1\)"),
+        (torch.full((2, 4, 3, 5), torch.nan), "expected logits that are numbers, got NaN"),
+    ],
+)
+def test_logits_that_are_none_name_the_selector(asked, logits, message):
+    class Wrong(Selector):
+        def summarise(self, source):
+            return ()
+
+        def logits(self, queries, summary, layout):
+            return logits
+
+    with pytest.raises(InputError, match=f"selector Wrong: {message}"):
+        Wrong(SHAPE).scores(asked[0], (), asked[1].layout)
+
+
+def test_selectors_with_parameters_learn(monkeypatch):
+    class Recency(SELECTORS["mean_key"]):
+        def __init__(self, shape, bias: float = 1.0):
+            super().__init__(shape)
+            self.bias = torch.nn.Parameter(torch.tensor(bias))
+
+    monkeypatch.setattr(SELECTORS, "registered", {})
+    SELECTORS.register("recency", Recency)
+    assert [name for name in ("recency", "gru", "mean_key", "all") if learns(name)] == ["recency", "gru"]
 
 
 def of(name, asked, **options):

@@ -4,6 +4,7 @@ import tracemalloc
 import networkx
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -99,10 +100,45 @@ def test_baselines_of_ones_own(document, monkeypatch):
     BASELINES.register("no-scorer", dict)
     with pytest.raises(InputError, match=r"no-scorer: expected a baseline that makes a .*UnitScorer, got \{\}"):
         baseline("no-scorer")
+    BASELINES.register("with-text", lambda text: None)
+    with pytest.raises(InputError, match=r"with-text: expected a baseline that is made without arguments, got .*text"):
+        baseline("with-text")
     for dependencies in (None, True, False):
         assert discsum.summarize(document, model="edu-only", units=1, dependencies=dependencies).unit == "edu"
     with pytest.raises(WeightsError, match="edu-only: expected a model that scores units of the kind sentence"):
         discsum.summarize(document, model="edu-only", unit="sentence")
+
+
+class Given(UnitScorer):
+    name = "given"
+
+    def __init__(self, scores, selected=None):
+        self.given, self.selected = scores, selected
+
+    def score(self, document, unit):
+        return self.given(len(document.units(unit)))
+
+    def select(self, document, scores, policy, *, own=True):
+        return self.selected
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (lambda units: [np.nan] * units, "got NaN for"),
+        (lambda units: [1.0], r"got shape \(1,\)"),
+        (lambda units: torch.ones(units, requires_grad=True), "got Can't call numpy"),
+        (lambda units: None, r"got shape \(\)|got float\(\) argument"),
+    ],
+)
+def test_scores_that_are_none_name_model_and_document(document, scores, message):
+    with pytest.raises(InputError, match=rf"{document.label}.*: given: expected a number for each of .*{message}"):
+        discsum.summarize(document, model=Given(scores), units=1)
+
+
+def test_a_selection_of_nothing_names_the_model(document):
+    with pytest.raises(TypeError, match="given: expected select to return the indices of units, got NoneType"):
+        discsum.summarize(document, model=Given(np.ones), units=1)
 
 
 def test_a_seed_is_signed():

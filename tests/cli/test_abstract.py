@@ -5,11 +5,14 @@ import shutil
 
 import pytest
 import tiny
+import torch
 from safetensors.torch import load_file, save_file
 
 from discsum.abstractive.sparse.costs import whole_below
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.errors import InputError
+from discsum.registry import Entry
 
 
 @pytest.fixture
@@ -84,6 +87,17 @@ def test_the_tree_may_have_a_say(abstract, article):
     # A large beta selects the most central sentence at every step, a large negative one the least central.
     assert len({one["summary"] for one in (plain, for_it, against_it)}) == 3
     assert len({one["tokens"] for one in (plain, for_it, against_it)}) == 1
+
+
+def test_own_selectors_with_parameters_are_trained_first(bart_folder, monkeypatch):
+    class Recency(SELECTORS["mean_key"]):
+        def __init__(self, shape):
+            super().__init__(shape)
+            self.bias = torch.nn.Parameter(torch.zeros(1))
+
+    monkeypatch.setattr(SELECTORS, "registered", {"recency": Entry(Recency)})
+    with pytest.raises(InputError, match="expected a model that was trained with the selector recency, got none"):
+        AbstractiveSummarizer.from_pretrained(str(bart_folder), selector="recency", r=1)
 
 
 def test_options_of_selectors(abstract, article):
@@ -162,6 +176,7 @@ SEARCH = "generation_config.json"
         ("tokenizer_config.json", {"pad_token": None}, "expected a tokenizer with a padding token (pad_token)"),
         ("config.json", {"sparse_attention": {"selector": "gru", "r": 0}}, "config.json: r: expected a whole number"),
         ("config.json", {"sparse_attention": {"selector": "gru", "options": {"layers": 0}}}, "selector gru: layers: "),
+        ("config.json", {"sparse_attention": {"selector": "own", "r": 2}}, "the selector 'own', which the model was"),
     ],
     ids=str,
 )

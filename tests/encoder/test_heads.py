@@ -4,12 +4,12 @@ import torch
 from small_trees import random_tree
 
 from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree
-from discsum.encoder.heads.c_tree_relation import CLASSES, ROLES
+from discsum.encoder.heads.c_tree_relation import CLASSES, ROLES, roles_above
 from discsum.encoder.inputs import UnitInputs, batched, padded
 from discsum.encoder.synthesizer import InputBatch, Synthesizer, SynthesizerConfig
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.priors import c_tree_nuc, c_tree_weighted, d_tree, project_to_sentences
-from discsum.tree import relation_class
+from discsum.tree import Node, RSTTree, relation_class
 
 LIMITED = ("dense", "learned_random", "fixed_random")
 MIXTURE = ("dot_product", "c_tree_nuc", "dense", "c_tree_relation")
@@ -164,6 +164,16 @@ def test_relation_weights_start_as_nuclearity_weights(sentences):
         for half in (False, True):
             with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
                 torch.testing.assert_close(attend(head, batch)[0, 0], torch.from_numpy(expected))
+
+
+def test_relations_are_those_of_gum_in_any_case():
+    def roles(*relations):
+        nodes = [Node(0, 2, 0, "NN", relations[0]), Node(1, 2, 1, "NS", relations[1])]
+        return roles_above(RSTTree(3, nodes)).tolist()
+
+    assert roles("Same-Unit", "Elaboration") == roles("same-unit", "elaboration-additional")
+    with pytest.warns(InputWarning, match="head c_tree_relation: expected trees with relations of GUM's classes"):
+        assert roles("List", "Comparison") == roles("other", "other")
 
 
 def test_relation_weights_weigh_their_constituents_and_learn():

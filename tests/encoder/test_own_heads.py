@@ -158,6 +158,18 @@ def test_attention_that_is_no_weights_is_named_in_training(attention, message):
         head.train().mix(*arguments)
 
 
+def test_padding_is_checked_in_the_first_batch_that_has_some():
+    class Everywhere(HEADS["none"]):
+        def forward(self, states, prior, mask):
+            return torch.full((1, 1, 3, 3), 1 / 3)
+
+    head, whole = Everywhere(HeadConfig(8)).train(), torch.ones(2, 3, dtype=torch.bool)
+    arguments = torch.zeros(2, 3, 8), torch.zeros(2, 1, 3, 4), {}
+    head.mix(*arguments, whole)
+    with pytest.raises(InputError, match="head Everywhere: expected attention of 0 at padding"):
+        head.mix(*arguments, torch.tensor([[True, True, True], [True, True, False]]))
+
+
 @pytest.mark.parametrize(
     ("found", "message"),
     [
@@ -183,6 +195,11 @@ def test_a_prior_may_be_an_array_of_the_tree():
 def test_a_prior_that_is_no_dictionary_is_named():
     with pytest.raises(InputError, match=r"head 'first': expected .* a dictionary of NumPy arrays, got NoneType; "):
         prior_tensors("first", None)
+
+
+def test_a_prior_in_double_precision_is_one_in_single():
+    found = prior_tensors("first", {"matrix": np.ones((2, 2)), "owner": np.ones(2, np.int64)})
+    assert (found["matrix"].dtype, found["owner"].dtype) == (torch.float32, torch.int64)
 
 
 def test_any_order_of_a_prior_array_is_taken():

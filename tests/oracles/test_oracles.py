@@ -106,6 +106,9 @@ def test_references_in_other_scripts_warn(name):
 def test_oracles_that_return_no_indices(monkeypatch, chosen):
     monkeypatch.setattr(ORACLES, "registered", dict(ORACLES.registered))
     ORACLES.register("mine", lambda units, references, k: chosen, units=2)
+    ORACLES.register("with-heads", lambda units, references, k, heads: chosen)
+    with pytest.raises(InputError, match="with-heads: expected an oracle that takes units, references, k and, registe"):
+        oracle_labels("with-heads", ["a", "b", "c"], "c")
     with pytest.raises(InputError, match=r"mine: expected different indices of \d units from the oracle, got "):
         oracle_labels("mine", UNITS, REFERENCE)
 

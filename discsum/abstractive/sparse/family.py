@@ -21,10 +21,10 @@ from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
 from discsum.abstractive.sparse.folder import load_sparse, read_config
 from discsum.abstractive.sparse.recipe import SparseRecipe
-from discsum.abstractive.sparse.selectors import ALL, changed_options, check_options, sentence_encoders
+from discsum.abstractive.sparse.selectors import ALL, changed_options, check_options, learns, names
 from discsum.abstractive.vocabulary import check_size
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -83,7 +83,7 @@ class SparseFamily(Family[SparseRecipe]):
                 "share_beams=False (--per-beam): expected a selector that selects sentences, such as mean_key, got "
                 f"{ALL}"
             )
-        if config.selector in sentence_encoders() and not (trained or untrained):
+        if not (trained or untrained) and learns(config.selector):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
                 "train it (discsum train manakul2021/kl) or use a selector that needs no training, such as mean_key"
@@ -146,7 +146,7 @@ class SparseFamily(Family[SparseRecipe]):
             return cls(model.to(device), tokenizer, "scratch")
         name = recipe.model
         saved = _saved_of(recipe)
-        if recipe.selector in sentence_encoders() and saved is None:
+        if saved is None and learns(recipe.selector):
             if recipe.objective.integrated:
                 raise InputError(
                     f"model: expected one with a trained selector {recipe.selector} for the mode "
@@ -216,9 +216,14 @@ def _config_of(
         # The weight of the prior was learned with the other selector; `all` has no number of sentences.
         r = None if selector == ALL else saved.r
         return replace(saved, selector=selector, r=r, beta=beta, options=options), False
+    if saved.selector not in names():
+        raise WeightsError(
+            f"{name_or_path}: expected the selector {saved.selector!r}, which the model was trained with, found "
+            "none of this name; install the package that has it, or name another one (--selector)"
+        )
     check_options(saved.selector, options)
     given = saved.options | options
-    if saved.selector in sentence_encoders():
+    if learns(saved.selector):
         if changed_options(saved.selector, given) != changed_options(saved.selector, saved.options):
             raise InputError(
                 f"{name_or_path}: expected the options that its selector was trained with, {saved.options or 'none'}, "

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.scratch import Scratch
 from discsum.abstractive.sparse.objective import Objective
-from discsum.abstractive.sparse.selectors import ALL, names, sentence_encoders
+from discsum.abstractive.sparse.selectors import ALL, learned, learns, names
 from discsum.recipes.fields import Count, about, one_of
 
 
@@ -42,9 +42,9 @@ class SparseRecipe(AbstractiveRecipe):
             found.append(
                 f"selector, beta: expected neither for the mode {mode}, which reads all sentences, got {given}"
             )
-        if mode == "kl" and self.selector not in sentence_encoders() and self.beta is None:
+        if mode == "kl" and self.beta is None and not learns(self.selector):
             found.append(
-                f"selector: expected one that learns ({', '.join(sentence_encoders())}), or a beta, for the mode kl, "
+                f"selector: expected one that learns ({', '.join(learned())}), or a beta, for the mode kl, "
                 f"got {self.selector!r}"
             )
         if self.model is None and mode == "kl":

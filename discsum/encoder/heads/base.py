@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.document import Document
 from discsum.errors import InputError
 from discsum.tree import RSTTree
 
@@ -56,11 +57,15 @@ class UnitTree:
         tree: The tree over the EDUs.
         edu_to_sentence: `(edus,)` sentence in which each EDU starts.
         sentences: Number of sentences if units are sentences; None if they are EDUs.
+        document: The whole document, for heads that read its text; None where a head is called without one.
+        first: Position of the first of the units in the document.
     """
 
     tree: RSTTree
     edu_to_sentence: NDArray[np.int64]
     sentences: int | None = None
+    document: Document | None = None
+    first: int = 0
 
 
 class Head(nn.Module):
@@ -75,7 +80,11 @@ class Head(nn.Module):
 
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
-        """Return the arrays that the head reads from a tree; by default none."""
+        """Return the arrays that the head reads from a tree, by name; by default none.
+
+        `forward` gets each as a tensor with a batch dimension first, floats as float32. Documents of a batch are padded
+        with 0, masks with False, and integers with -1.
+        """
         return {}
 
     @staticmethod
@@ -100,8 +109,8 @@ class Head(nn.Module):
         """Return `A . G(X)` with dropout on `A`; result and `values` are `(batch, heads, units, value_size)`.
 
         Raises:
-            InputError: Attention of another shape; or, checked once, in the first step of a training run, rows of units
-                that do not sum to 1 or are not 0 at padding.
+            InputError: Attention of another shape; or rows of units that do not sum to 1 or are not 0 at padding, which
+                a training run checks up to the first batch with padding.
         """
         attention: Tensor = self(states, prior, mask)
         batch, heads, units, _ = values.shape
@@ -113,8 +122,8 @@ class Head(nn.Module):
             )
         if self.training and not self._checked:
             self._check_rows(attention.detach().float(), mask.bool())
-            self._checked = True
-        mixed: Tensor = self.dropout(attention) @ values
+            self._checked = not bool(mask.all())
+        mixed: Tensor = self.dropout(attention).to(values.dtype) @ values
         return mixed
 
     def _check_rows(self, attention: Tensor, mask: Tensor) -> None:

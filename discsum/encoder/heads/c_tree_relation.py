@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import Head, HeadConfig, Prior, UnitTree
+from discsum.errors import warn_caller
 from discsum.priors import lowest_common
-from discsum.tree import RSTTree, relation_class
+from discsum.tree import RSTTree, is_same_unit, relation_class
 
-# The relation classes of GUM 11; relations of other treebanks share the last entry.
+# The relation classes of GUM 11, in any case; other relations share the last entry.
 CLASSES = (
     "adversative",
     "attribution",
@@ -83,8 +84,14 @@ class CTreeRelationHead(Head):
 
 def roles_above(tree: RSTTree) -> NDArray[np.float32]:
     """Return `(constituents, ROLES)`: counts of each role on the path from the root to each node, then to each EDU."""
-    relations = [relation_class(node.relation) for node in tree.nodes]
-    classes = np.array([CLASSES.index(name if name in CLASSES else "other") for name in relations], dtype=np.int64)
+    names = ["same-unit" if is_same_unit(node.relation) else relation_class(node.relation) for node in tree.nodes]
+    known = [name.casefold() if name.casefold() in CLASSES else "other" for name in names]
+    if known and {*known} == {"other"}:
+        warn_caller(
+            f"head c_tree_relation: expected trees with relations of GUM's classes ({', '.join(CLASSES[:-1])}), got "
+            "some with none of them; all their relations share one weight"
+        )
+    classes = np.array([CLASSES.index(name) for name in known], dtype=np.int64)
     parents, nucleus = np.concatenate(tree.parents), np.concatenate(tree.nucleus)
     roles = np.zeros((len(parents), ROLES), dtype=np.float32)
     for index, (parent, is_nucleus) in enumerate(zip(parents.tolist(), nucleus.tolist(), strict=True)):

@@ -32,9 +32,22 @@ def names() -> list[str]:
     return [ALL, *SELECTORS]
 
 
-def sentence_encoders() -> list[str]:
-    """Return the names of the selectors with a trained sentence encoder, which all layers share."""
-    return [name for name in SELECTORS if SELECTORS.entry(name).facts.get("shared")]
+def learns(name: str) -> bool:
+    """Return whether a selector has parameters of its own, which must be trained before it selects."""
+    if name == ALL:
+        return False
+    entry = SELECTORS.entry(name)
+    if entry.facts.get("shared"):
+        return True
+    # Imported here, so that listing the selectors does not import torch.
+    from discsum.abstractive.sparse.selectors.base import AttentionShape
+
+    return any(True for _ in entry.value(AttentionShape(width=4, heads=2, head_size=2)).parameters())
+
+
+def learned() -> list[str]:
+    """Return the names of the own selectors that have to be trained."""
+    return [name for name in SELECTORS.own if learns(name)]
 
 
 def make_selectors(
@@ -126,8 +139,9 @@ __all__ = [
     "SELECTORS",
     "changed_options",
     "check_options",
+    "learned",
+    "learns",
     "make_selectors",
     "names",
     "register",
-    "sentence_encoders",
 ]

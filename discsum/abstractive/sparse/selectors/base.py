@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from discsum.abstractive.layout import SentenceLayout
+from discsum.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,11 @@ class EncodedTokens:
 class Selector(nn.Module):
     """Scores the sentences of documents for the queries of one layer; `SELECTORS` lists the selectors.
 
-    `summarise` computes once what depends only on the documents, so that each step is cheap.
+    `summarise` computes once what depends only on the documents, so that each step is cheap. A selector with parameters
+    must be trained before it selects.
     """
+
+    _checked = False
 
     def __init__(self, shape: AttentionShape) -> None:
         """Keep the sizes of the layer's attention."""
@@ -94,8 +98,25 @@ class Selector(nn.Module):
         """
 
     def log_probabilities(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return the logits' log softmax over each document's own sentences (Manakul and Gales 2021, Eq 7)."""
+        """Return the logits' log softmax over each document's own sentences (Manakul and Gales 2021, Eq 7).
+
+        Raises:
+            InputError: Logits of another shape; or, checked on first use, NaN.
+        """
         logits = self.logits(queries, summary, layout)
+        (documents, sentences), steps = layout.mask.shape, queries.hidden.shape[1]
+        shapes = [(documents, heads, steps, sentences) for heads in (1, self.shape.heads)]
+        # Broadcasting would mix documents, or sentences, without an error.
+        if tuple(logits.shape) not in shapes:
+            raise InputError(
+                f"selector {type(self).__name__}: expected logits of shape (documents, heads or 1, queries, "
+                f"sentences), here ({documents}, {self.shape.heads} or 1, {steps}, {sentences}), got "
+                f"{tuple(logits.shape)}"
+            )
+        if not self._checked:
+            if logits.isnan().any():
+                raise InputError(f"selector {type(self).__name__}: expected logits that are numbers, got NaN")
+            self._checked = True
         return torch.log_softmax(logits.masked_fill(~layout.mask[:, None, None, :], float("-inf")), dim=-1)
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
