@@ -113,4 +113,5 @@ class DatasetMaker(ShardMaker[Pair, Record]):
                 labels[unit] = document_labels(oracle, document, unit, pair.references, self.recipe.oracle_units)
             if self.encoder is not None:
                 vectors[unit] = self.encoder.of(item, unit).half().cpu().numpy()
-        return Record(document, pair.references, labels, vectors)
+        given = pair.document is not None and pair.document.tree is not None
+        return Record(document, pair.references, labels, vectors, given)

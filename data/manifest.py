@@ -50,9 +50,15 @@ class ForeignError(InputError):
 
 @dataclass(frozen=True)
 class Shard(Checked):
-    """One file of a folder: name, number of documents, number of failed documents, checksum, digest of its documents.
+    """One file of a folder.
 
-    The last is that of `records.Origin`.
+    Attributes:
+        file: Its name.
+        documents: Number of its documents.
+        failed: Number of documents that failed.
+        sha256: Its checksum.
+        entries: Digest of its documents, that of `records.Origin`.
+        given: Number of its documents that came with their own tree.
     """
 
     file: str
@@ -60,10 +66,11 @@ class Shard(Checked):
     failed: Natural
     sha256: str
     entries: str
+    given: Natural = 0
 
     def problems(self) -> list[str]:
         """Return a problem if the file is not in the dataset's folder."""
-        if Path(self.file).name == self.file:
+        if is_shard(self.file):
             return []
         return [f"file: expected the name of a file in the dataset's folder, got {self.file!r}"]
 
@@ -137,6 +144,11 @@ class Manifest:
         """Count documents and failures."""
         object.__setattr__(self, "documents", sum(shard.documents for shard in self.shards))
         object.__setattr__(self, "failed", sum(shard.failed for shard in self.shards))
+
+    @property
+    def given(self) -> int:
+        """Number of documents that came with their own tree."""
+        return sum(shard.given for shard in self.shards)
 
     def filled(self, folder: Location) -> list[Shard]:
         """Return the shards that have documents.

@@ -49,6 +49,7 @@ class ShardRecord(Checked):
         recipe: As in `Origin`.
         entries: As in `Origin`.
         failures: Lines of `failures.jsonl` for the documents that failed.
+        given: Number of its documents that came with their own tree.
     """
 
     sha256: str
@@ -59,6 +60,7 @@ class ShardRecord(Checked):
     recipe: str
     entries: str
     failures: str = ""
+    given: Natural = 0
 
     def problems(self) -> list[str]:
         """Return a problem unless each failure has a line."""
@@ -76,7 +78,14 @@ def record_file(shard: Location) -> Location:
 
 
 def commit(
-    path: Location, content: bytes, documents: int, failures: Sequence[Failure], origin: Origin, *, width: int = 0
+    path: Location,
+    content: bytes,
+    documents: int,
+    failures: Sequence[Failure],
+    origin: Origin,
+    *,
+    width: int = 0,
+    given: int = 0,
 ) -> None:
     """Write a shard, and then its record, so that a shard with a record is complete.
 
@@ -87,11 +96,12 @@ def commit(
         failures: The documents that failed.
         origin: What it was made from.
         width: Size of a unit vector; 0 without vectors.
+        given: Number of documents that came with their own tree.
     """
     write_bytes(path, content)
     checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
     counts = documents, len(failures), width
-    ShardRecord(checksum, len(content), *counts, origin.recipe, origin.entries, lines).write(path)
+    ShardRecord(checksum, len(content), *counts, origin.recipe, origin.entries, lines, given).write(path)
 
 
 @dataclass(frozen=True)

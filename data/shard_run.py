@@ -301,7 +301,8 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
         lines.append(record.failures)
         width = max(width, record.width)
         # The checksum is that of the record, so that damage after writing is found.
-        shards.append(Shard(name, record.documents, record.failed, record.sha256, record.entries))
+        counts = record.documents, record.failed
+        shards.append(Shard(name, *counts, record.sha256, record.entries, record.given))
     write_bytes(job.folder / FAILURES, "".join(lines).encode())
     manifest = Manifest(job.recipe, shards, width)
     manifest.write(job.folder)

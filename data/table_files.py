@@ -13,6 +13,7 @@ from discsum.data.storage import Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import sha256
+from discsum.format_registry import suffixes
 
 # Number of blocks, and bytes of a block, that identify a local file if not all of it is read.
 BLOCKS, BLOCK = 64, 1 << 16
@@ -36,7 +37,14 @@ def table_files(name: str) -> list[Stored]:
     if not found:
         if is_empty(path):
             raise InputError(f"{path}: {NO_DOCUMENTS}")
-        raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
+        trees = documents_in(path, [ending for ending in suffixes() if ending != ".json"])
+        advice = (
+            f"; its trees become a table with discsum parse {path} --jsonl -o FILE.jsonl, to whose rows references are "
+            "added"
+            if trees
+            else ""
+        )
+        raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none{advice}")
     return found
 
 

@@ -112,8 +112,9 @@ class DatasetBlocks:
     """The documents of a dataset folder, with its trees, labels and vectors.
 
     Attributes:
-        parser_name: The parser of the texts.
-        signature: The settings of the folder that scores depend on: parser and oracle.
+        parser_name: The parser of the texts; None if all came with their own tree.
+        signature: The settings of the folder that scores depend on: parser, number of documents in the folder that came
+            with their own tree, oracle.
     """
 
     def __init__(
@@ -139,9 +140,13 @@ class DatasetBlocks:
         made_by = recipe["made_by"]
         # As `ExtractiveSummarizer.vectors_key`.
         self.vectors_key = (made_by["parser"], recipe["encoder"], made_by.get("encoder", ""), unit)
+        given = {"given_trees": self.manifest.given} if self.manifest.given else {}
         self.parser_name: str | None = f"{recipe['parser']}@{made_by['parser'][:8]}"
+        if self.manifest.given == self.manifest.documents:
+            self.parser_name = None
+        parser = {} if self.parser_name is None else {"parser": self.parser_name}
         units = {} if recipe["oracle"] == UNLABELLED else {"oracle_units": recipe["oracle_units"] or "own"}
-        self.signature = Signature.of(parser=self.parser_name, oracle=recipe["oracle"], **units)
+        self.signature = Signature.of(**parser, **given, oracle=recipe["oracle"], **units)
 
     def __len__(self) -> int:
         """Return the number of documents."""

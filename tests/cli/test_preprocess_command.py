@@ -36,6 +36,13 @@ def test_a_dataset_folder(preprocess, tmp_path):
     assert names == ["failures.jsonl", "manifest.json", *(f"shard-{number:05d}.parquet" for number in range(3))]
 
 
+def test_a_folder_of_trees_is_no_table(discsum, tmp_path):
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "a.rs3").write_text("<rst></rst>")
+    result = discsum("preprocess", tmp_path / "trees", tmp_path / "data")
+    assert (result.code, "its trees become a table with discsum parse" in result.err) == (1, True)
+
+
 def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
     result = preprocess("--text-column", "body")
     assert result.code == 1

@@ -46,6 +46,25 @@ def test_from_a_recipe_to_a_summary_and_its_figures(discsum, recipe, article, tm
     assert figures.code == 0 and "texts are parsed by tiny-chart, the parser of the trained models" in figures.err
 
 
+def test_trees_that_texts_came_with_are_named(discsum, recipe, parser_folder, tmp_path):
+    for name in ("train", "validation"):
+        rows = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
+        parsed = tmp_path / f"{name}-parsed.jsonl"
+        discsum("parse", tmp_path / f"{name}.jsonl", "--parser", parser_folder, "--jsonl", "-o", parsed)
+        trees = [json.loads(line) for line in parsed.read_text().splitlines()]
+        text = [tree | {"references": [row["summary"]]} for tree, row in zip(trees, rows, strict=True)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in text))
+        options = ("--parser", parser_folder, "--encoder", "contextual", "--shard", "7")
+        assert discsum("preprocess", tmp_path / f"{name}.jsonl", tmp_path / name, *options).code == 0
+    folders = ["train=[{path: train}]", "validation=[{path: validation}]"]
+    assert discsum("train", recipe, *folders, "-o", tmp_path / "run").code == 0
+    card = " ".join((tmp_path / "run" / "best" / "README.md").read_text().split())
+    assert "20 documents of the training sources came with their own trees, not that parser's." in card
+    for data in ("validation", "validation.jsonl"):
+        found = json.loads(discsum("evaluate", "lead", tmp_path / data, "--format", "json").out)["signature"]
+        assert ("given-trees:8" in found, "parser:" in found) == (True, False)
+
+
 def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
     for name in ("train", "validation"):
         options = ("--parser", parser_folder, "--encoder", "contextual", "--shard", "7")

@@ -21,13 +21,15 @@ def summarizer_card(
     config: SummarizerConfig,
     network: SynthesizerConfig,
     documents: tuple[int, int],
+    given: int,
     log: Sequence[LogEntry],
     best: LogEntry,
     notes: str,
 ) -> str:
     """Return the model card of a run: a description, the data, the recipe and the validation figures.
 
-    `documents` are the numbers of training and validation documents.
+    `documents` are the numbers of training and validation documents, and `given` is the number of documents in the
+    training sources that came with their own tree.
     """
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
@@ -47,6 +49,7 @@ def summarizer_card(
         else "The encoder was frozen and is not part of the model."
     )
     unit = "EDU" if recipe.unit == "edu" else recipe.unit
+    own = f"{given} documents of the training sources came with their own trees, not that parser's. " if given else ""
     rules = ""
     if recipe.block_trigrams:
         rules += " A unit that shares a trigram with the summary is left out."
@@ -71,8 +74,8 @@ def summarizer_card(
 
 Gives each {unit} of a text the probability that it belongs to the summary. Use it with
 `discsum extract --model FOLDER`. The network is the Synthesizer of Xiao, Huber and Carenini 2020 with the head
-`{recipe.synthesizer.head}`, on trees of the parser `{recipe.parser}`, whose card names its own data and licence. The
-inputs are {kind}unit vectors of {source}{features}.
+`{recipe.synthesizer.head}`, on trees of the parser `{recipe.parser}`, whose card names its own data and licence.
+{own}The inputs are {kind}unit vectors of {source}{features}.
 
 The weights are {recipe.saved_weights} after step {best.steps}, stored as float16. {encoder}
 

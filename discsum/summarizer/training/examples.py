@@ -53,6 +53,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         lengths: `(examples,)` number of units of each example.
         blocks: `(examples,)` block of each row; see `DatasetRows.blocks`.
         digest: Identity of the examples' content.
+        given: Number of documents in the folder that came with their own tree.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
                 f"{folder}: expected the columns {', '.join(sorted(missing))}; "
                 f"preprocess with --unit {unit} and --encoder, and with an oracle"
             )
-        self.width = manifest.width if encoded else 0
+        self.width, self.given = manifest.width if encoded else 0, manifest.given
         made_by = manifest.recipe["made_by"]
         self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
         counts = [compute.list_value_length(part).to_numpy() for part in self.rows.column(f"{unit}_labels")]
@@ -148,6 +149,7 @@ class UnitCollection(Collection[UnitExample]):
     Attributes:
         width: Size of a unit vector.
         encoder: Identity of the Hugging Face encoder of the vectors: `encoder` and `revision`, if any.
+        given: Number of documents in the sources' folders that came with their own tree.
     """
 
     def __init__(self, sources: Sequence[tuple[UnitExamples, float]]) -> None:
@@ -158,6 +160,7 @@ class UnitCollection(Collection[UnitExample]):
         """
         super().__init__(sources)
         self.width = max((examples.width for examples, _ in sources), default=0)
+        self.given = sum(examples.given for examples, _ in sources)
         encoders = {tuple(sorted(examples.encoder.items())) for examples, _ in sources}
         if len(encoders) > 1:
             raise InputError(

@@ -267,7 +267,8 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""
         documents = len(self.train), len(self.validation)
-        return summarizer_card(self.recipe, self.config, self.scorer.network.config, documents, log, best, self.notes)
+        network, given = self.scorer.network.config, self.train.given
+        return summarizer_card(self.recipe, self.config, network, documents, given, log, best, self.notes)
 
     def _summarizer(self) -> ExtractiveSummarizer:
         return ExtractiveSummarizer(self.scorer.network, self.config, self.parser, self.scorer.layers.state_dict())
