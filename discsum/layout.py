@@ -59,12 +59,18 @@ class Layout:
                 if number := LEADING.match(self.text, line.start, line.end):
                     found.append(number.span())
                 continue
-            content = self.text[max(line.content, quote.end() if quote else 0) : line.end].lstrip()
-            while inner := BULLET.match(content) or CHECKBOX.match(content):
-                content = content[inner.end() :].lstrip()
-            if content:
-                found.append((line.start, line.end - len(content)))
+            place = self._after_space(max(line.content, quote.end() if quote else 0), line.end)
+            while inner := BULLET.match(self.text, place, line.end) or CHECKBOX.match(self.text, place, line.end):
+                place = self._after_space(inner.end(), line.end)
+            if place < line.end:
+                found.append((line.start, place))
         return found
+
+    def _after_space(self, place: int, end: int) -> int:
+        """Return the first offset from `place` on that is not white space; at most `end`."""
+        while place < end and self.text[place].isspace():
+            place += 1
+        return place
 
     def datelines(self) -> list[tuple[int, int]]:
         """Return for each line that begins with a dateline its first offset, and that of the dateline's last dash."""

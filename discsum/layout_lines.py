@@ -18,6 +18,7 @@ from discsum.layout_patterns import (
     HEADER,
     LINK,
     LONGEST_BYLINE,
+    LONGEST_FURNITURE,
     MAIL_HEADER,
     MARKDOWN_HEADING,
     NAMES,
@@ -132,7 +133,9 @@ def _line_kind(row: Row, bullet: re.Match[str] | None, speaker: re.Match[str] | 
         return BYLINE
     if REFERENCES.fullmatch(line):
         return HEADING
-    if row.meant and (HEADER.match(line) or (FURNITURE.match(line) and len(line.split()) <= HEADING_WORDS)):
+    # The length first: names in a line of thousands of dots take seconds.
+    short = len(line) <= LONGEST_FURNITURE and len(line.split()) <= HEADING_WORDS
+    if row.meant and (HEADER.match(line) or (short and FURNITURE.match(line))):
         return LABEL
     if speaker and speaker.end() == len(line) and not BULLET.match(row.following):
         return LABEL

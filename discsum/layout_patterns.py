@@ -68,7 +68,8 @@ SPEAKER = re.compile(
 # Repetitions are bounded, as in every pattern here that could look far ahead: a text may have thousands of brackets
 # that are never closed. Each character matches one alternative only: with two, every character would double the time.
 LINK = re.compile(
-    r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
+    r"!?\[[^\[\]]{0,300}(?:\[[^\]]{0,300}\]\([^)]{0,300}\)[^\[\]]{0,300}){0,3}\](?:\([^)]{0,300}\)|:\s*\S+)?"
+    r"|(?:https?://|www\.)\S+"
 )
 # The first word of an ingredient: "2 onions", "½ cup", "250g flour".
 QUANTITY = re.compile(r"(?:\d{1,3}[ \t]*)?[¼½¾⅓⅔⅛]|\d{1,3}(?:[./,–-]\d{1,3})?[a-z]{0,2}[ \t]")
@@ -90,6 +91,7 @@ FURNITURE = re.compile(
     r"(?:(?:All [Rr]ights [Rr]eserved|Click [Ff]or)\b.*)?$|"
     r"All [Rr]ights [Rr]eserved\W*$"
 )
+LONGEST_FURNITURE = 500
 REFERENCES = re.compile(
     r"\W*(?:\d+\.? )?(?:References|Bibliography|Works [Cc]ited|Literature|REFERENCES|BIBLIOGRAPHY)(?:\[edit\])?\W*"
 )

@@ -134,7 +134,9 @@ def _cites(first: str, line: str) -> bool:
 
     The first line of a paragraph of notes has such a number too, or is a heading.
     """
-    return bool(SOURCE.match(line)) and not SOURCE.match(first) and len(first.split()) > NOTES_HEADING_WORDS
+    if not SOURCE.match(line) or SOURCE.match(first):
+        return False
+    return len(first.split(maxsplit=NOTES_HEADING_WORDS)) > NOTES_HEADING_WORDS
 
 
 def _divides_word(line: str, following: str) -> bool:

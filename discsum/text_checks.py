@@ -40,6 +40,8 @@ _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|nbsp|[mn]dash|[lr][sd]quo|hellip|#\d{2
 _XML = re.compile(r"\A[\ufeff \t\r\n]*<(?:\?xml|rst>)")
 # A discourse tree, as in RST-DT or of other parsers, or a syntax tree.
 _BRACKETS = re.compile(r"\A[\ufeff \t\r\n]*\(\s*(?:Root|ROOT|TOP|S|N[NS]|SN|Nucleus|Satellite)(?:-[\w-]{1,40})?\s*\(")
+# UTF-16 that was decoded as UTF-8.
+_NULS = re.compile(r"\A\s*(?:[^\0]\0|\0[^\0]){4}")
 _RTF = re.compile(r"\A\ufeff*\{\\rtf")
 # The beginning of a JSON object, or of a list of them.
 _JSON = re.compile(r'\A\ufeff?\s*(\[\s*)?\{\s*"')
@@ -58,6 +60,7 @@ _MARKUP = (
     (_TAG, 5, 'looks like HTML ({count} tags); read it with --input html (Python: input="html")'),
     (_XML, 1, "looks like XML; a tree file is recognised by its ending, .rs3 or .rs4"),
     (_BRACKETS, 1, "looks like a tree in brackets; one in the form of RST-DT is recognised by its ending, .dis"),
+    (_NULS, 1, "looks like UTF-16 without a byte order mark; name its encoding, such as --encoding utf-16-le"),
     (_RTF, 1, "looks like RTF; save it as plain text first"),
     (CUE, 2, "looks like subtitles; remove the times first, and join the lines"),
     (_FILE_NAME, 1, "looks like the name of a file; read the file first"),

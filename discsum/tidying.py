@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from discsum.layout_patterns import LINK
 from discsum.writing import ends_sentence, full_stop
 
-_QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
+_QUOTES_AT_END = "\"'”’»"
 # The letter or number of an item in a list: "(a) ", "ii) ".
 _MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
 _FIRST_WORD = re.compile(r"[^\W_][\w'’]*")
@@ -18,6 +18,7 @@ _LOOSE_END = " \t,;:–—-，、；：،؛"
 # Marks of quotations and brackets: no smileys, and no quotes inside of words.
 _MARK = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”)\]]|(?<![^\s(\[“\"'–—-])[(\[](?=\S)")
 _QUOTES = ("“", '"')
+_MOST_OPEN = 50
 _CLOSES = {"“": "”", '"': '"', "(": ")", "[": "]"}
 # Before and after a quote that opens, or closes, a quotation beyond doubt.
 _OPENING, _CLOSING = re.compile(r"(?<![^\s(\[])\"(?=\w)"), re.compile(r"(?<=[\w.,!?…])\"(?!\w)")
@@ -25,8 +26,7 @@ _OPENING, _CLOSING = re.compile(r"(?<![^\s(\[])\"(?=\w)"), re.compile(r"(?<=[\w.
 
 def tidied(run: str) -> str:
     """Return the run of EDUs as a sentence; closing quotes stay outermost, as in `"so he said."`."""
-    quotes = _QUOTES_AT_END.search(run)
-    cut = quotes.start() if quotes else len(run)
+    cut = len(run.rstrip(_QUOTES_AT_END))
     body, closing = run[:cut].rstrip(), run[cut:]
     if body and not ends_sentence(body):
         body = body.rstrip(_LOOSE_END) or body
@@ -84,7 +84,8 @@ def _scan(text: str, known: Sequence[str]) -> tuple[list[tuple[str, bool]], list
             closed += [found[last][0]] if found[last][1] else []
             del found[last:]
         elif mark in _CLOSES:
-            found.append((mark, False))
+            # Only the latest, because each mark is compared with all that are open.
+            found = [*found, (mark, False)][-_MOST_OPEN:]
         elif mark in ")]":
             # Brackets of two kinds, as in half-open intervals.
             found = [one for one in found if one[0] in _QUOTES]

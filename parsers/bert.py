@@ -40,10 +40,15 @@ class BertConfig(Checked):
     pad_token_id: Natural = 0
 
     def problems(self) -> list[str]:
-        """Return a message if the number of attention heads does not divide the hidden size."""
-        if not self.num_attention_heads or self.hidden_size % self.num_attention_heads == 0:
-            return []
-        return [f"num_attention_heads: expected a divisor of {self.hidden_size}, got {self.num_attention_heads}"]
+        """Return messages: the attention heads do not divide the hidden size, or padding is beyond the subwords."""
+        found = []
+        if self.num_attention_heads and self.hidden_size % self.num_attention_heads:
+            found.append(
+                f"num_attention_heads: expected a divisor of {self.hidden_size}, got {self.num_attention_heads}"
+            )
+        if self.pad_token_id >= self.vocab_size:
+            found.append(f"pad_token_id: expected an index below vocab_size {self.vocab_size}, got {self.pad_token_id}")
+        return found
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self | None:

@@ -137,15 +137,16 @@ def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
         return ParserNetwork(encoder, config.special, config.labels, config.network, config.classes)
 
     # On the meta device, so that sizes other than those of the weights are found before memory is allocated.
-    with torch.device("meta"), _Uninitialised():
-        made = network(Bert(plain) if plain else _built(config, model))
     try:
+        with torch.device("meta"), _Uninitialised():
+            made = network(Bert(plain) if plain else _built(config, model))
         if plain is None:
             # transformers computes tensors that it does not save, so its encoders are built again, with memory.
             made.load_state_dict(model.tensors, assign=True)
             made = network(_built(config, model))
         made.load_state_dict(model.tensors, assign=True)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError, AssertionError, OverflowError) as error:
+        # Sizes that torch cannot take raise the latter three.
         # The first mismatch suffices; there may be a hundred.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(

@@ -94,8 +94,8 @@ def test_a_local_folder_is_not_taken_for_the_hub(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "no" / "such").mkdir(parents=True)
     assert asked(tmp_path)[0] == (
-        "hf:no/such: expected a name that only the hub has, got that of the local folder no/such; leave out hf: to read "
-        "the folder, or run the command elsewhere to read the hub"
+        "hf:no/such: expected a name that only the hub has, got that of the local folder no/such; leave out hf: to "
+        "read the folder, or run the command elsewhere to read the hub"
     )
 
 

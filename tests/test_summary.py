@@ -8,6 +8,7 @@ from small_trees import document_of
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.summary import Summary
+from discsum.tidying import completed, tidied
 from discsum.tree import Node, RSTTree
 
 TEXT = 'When the bell rang,\nthe cook left: "Enough,"\nshe said - and slept. Soup boiled\nover.'
@@ -151,6 +152,14 @@ def test_tidy_leaves_out_that_without_its_attribution(clause, relation, tidy):
     document = document_of([["He said", clause]], RSTTree.from_unordered(2, [Node(0, 1, 0, "SN", relation)]))
     for indices, text in (([1], tidy), ([0, 1], f"He said {clause}")):
         assert Summary.from_indices(document, "edu", "test", [0, 0], indices, tidy=True).text == text
+
+
+def test_thousands_of_quotes_take_no_time():
+    quotes = '"' * 200_000
+    assert tidied(f"so he said {quotes}x") == f"So he said {quotes}x."
+    assert tidied(f"so he said{quotes}") == f"So he said.{quotes}"
+    run = "(a " * 20_000 + '" ' * 50_000
+    assert completed(run, "a", "b") == run
 
 
 def test_sentences_are_joined_by_a_space_and_lines_hold_one_each(document):

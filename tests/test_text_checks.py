@@ -65,6 +65,14 @@ def test_html_is_told_but_not_text_about_it():
     [
         ("{\\rtf1\\ansi The council met.}", "got what looks like RTF; save it as plain text first"),
         (
+            "The mill stopped.".encode("utf-16-le").decode(),
+            "got what looks like UTF-16 without a byte order mark; name",
+        ),
+        (
+            "The mill stopped.".encode("utf-16-be").decode(),
+            "got what looks like UTF-16 without a byte order mark; name",
+        ),
+        (
             "1\n00:00:01,000 --> 00:00:03,000\nWe left.\n\n2\n00:00:04,000 --> 00:00:06,000\nIt rained.",
             "like subtitles; ",
         ),

@@ -215,6 +215,23 @@ def test_no_line_takes_long(part):
     assert len(Layout(f"Code:\n\n    {text}").lines) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"It fell.\n\nCopyright 2020 A{'.' * 40_000}!\n\nIt rose.", 3),
+        (f"{'- ' * 100_000}x", 1),
+        (f"{'[' * 290}x]({'y' * 290})" * 200, 1),
+        (f"{'a ' * 40_000}\n{'[1] ' * 3}\n" + "[1]\n" * 20_000, 20_002),
+    ],
+    ids=["copyright", "bullets", "links", "citations"],
+)
+def test_no_layout_takes_long(text, lines):
+    layout = Layout(text)
+    assert len(layout.lines) == lines
+    layout.markers()
+    layout.kinds([(0, len(text))])
+
+
 def test_time_does_not_double_with_each_author_or_image():
     authors = ", ".join(f"{letter}. Smith" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 4)
     kinds = [line.kind for line in Layout(f"By {authors} (2020)\n\n[{'![a](b)' * 200}\n\nIt rained.").lines]

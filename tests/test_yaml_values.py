@@ -30,6 +30,10 @@ def test_values(text, value):
         ("a: 1\nb: 2\na: 3\n", "here:3: expected YAML, expected a once, got it again"),
         ("!!python/object/apply:os.getcwd []", "here: expected YAML, could not determine a constructor"),
         ("a\x00b", "here: expected YAML, got "),
+        ("a: !!bool 'abc'", "here: expected YAML, got "),
+        ("a: !!timestamp 'abc'", "here: expected YAML, got "),
+        ("a: !!int ''", "here: expected YAML, got "),
+        ('a: "\\U99999999"', "here: expected YAML, got "),
         ("{[a]: 1}", "here: expected YAML, found unhashable key"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -81,6 +82,7 @@ def _join(
 ) -> tuple[Part, Part]:
     """Append the nodes over an element, its nuclei and satellites; return what the nuclei and what all cover."""
     shared = Counter(child.relation for child in children)
+    alone = are_alone(shared, found.types)
     nuclei = [parts[element.id]] if element.kind == "segment" else []
     satellites: list[Part] = []
     for child in children:
@@ -92,7 +94,7 @@ def _join(
         ):
             message = f"{child}: expected a relation to {element}, got 'span', which names the one nucleus of a span"
             raise FormatError(f"{message}; name the relation", source=source, line=child.line)
-        joined = nuclei if is_nucleus(element, child, shared, found.types) else satellites
+        joined = nuclei if is_nucleus(element, child, shared, found.types, alone) else satellites
         joined.append(parts[child.id])
     if not nuclei or (element.kind == "span" and len(nuclei) > 1):
         wanted = "one nucleus (a child with relname 'span')" if element.kind == "span" else "nuclei"
@@ -109,7 +111,7 @@ def _join(
         )
         warn_caller(FormatWarning(message, source=source, line=inside[0].line))
         nuclei = _with_satellites(nuclei, inside, nodes)
-        satellites = [part for part in satellites if part not in inside]
+        satellites = [part for part in satellites if not first < part.first < last]
     whole = assemble(nuclei, satellites, nodes)
     return Part(first, last), whole
 
@@ -117,8 +119,10 @@ def _join(
 def _with_satellites(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Node]) -> list[Part]:
     """Append the nodes that join each satellite to the nucleus before it; return what the nuclei cover then."""
     joined = sorted(nuclei, key=lambda part: part.first)
+    firsts = [nucleus.first for nucleus in joined]
     for satellite in sorted(satellites, key=lambda part: part.first):
-        place = max(place for place, nucleus in enumerate(joined) if nucleus.first < satellite.first)
+        # The last nucleus that begins before it.
+        place = bisect_left(firsts, satellite.first) - 1
         nucleus = joined[place]
         joined[place] = replace(join_satellite(nucleus, satellite, nodes), relation=nucleus.relation, line=nucleus.line)
     return joined
@@ -142,7 +146,12 @@ def _renumbered(erst: ERST, segments: Sequence[Element], kept: Collection[str]) 
     return replace(erst, signals=tuple(signals))
 
 
-def is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dict[str, set[str]]) -> bool:
+def are_alone(shared: Counter[str], types: dict[str, set[str]]) -> bool:
+    """Return whether no two children of an element share a relation that may be multinuclear."""
+    return all(count == 1 for label, count in shared.items() if "multinuc" in types.get(label, {"multinuc"}))
+
+
+def is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dict[str, set[str]], alone: bool) -> bool:
     """Return whether a child of an element is a nucleus.
 
     Args:
@@ -150,6 +159,7 @@ def is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dic
         child: The child.
         shared: How many of the element's children have each relation.
         types: The declared types of relations.
+        alone: The result of `are_alone` for these.
     """
     if parent.kind == "segment":
         return False
@@ -157,6 +167,5 @@ def is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dic
         return child.relation == "span"
     declared = types.get(child.relation, {"rst", "multinuc"})
     if declared >= {"rst", "multinuc"}:
-        multinuclear = [label for label in shared if "multinuc" in types.get(label, {"multinuc"})]
-        return shared[child.relation] > 1 or all(shared[label] == 1 for label in multinuclear)
+        return shared[child.relation] > 1 or alone
     return "multinuc" in declared

@@ -94,12 +94,15 @@ def from_object(data: Any, source: str = "") -> Document:
 
 def _with_pairs(text: str, positions: Iterable[int]) -> str:
     """Split characters into two surrogates again; `positions` are those of the pairs in the result."""
+    parts, end = list[str](), 0
     for place in sorted(positions):
-        pair = text[place : place + 1].encode("utf-16-be", "surrogatepass")
-        if len(pair) == 4:
-            halves = (chr(int.from_bytes(pair[start : start + 2], "big")) for start in (0, 2))
-            text = f"{text[:place]}{''.join(halves)}{text[place + 1 :]}"
-    return text
+        # Each pair before has one character less here. The second half of a pair is no pair.
+        here = place - len(parts) // 2
+        pair = text[here : here + 1].encode("utf-16-be", "surrogatepass")
+        if here >= end and len(pair) == 4:
+            parts += [text[end:here], "".join(chr(int.from_bytes(pair[start : start + 2], "big")) for start in (0, 2))]
+            end = here + 1
+    return "".join([*parts, text[end:]])
 
 
 def dumps(document: Document) -> str:

@@ -74,7 +74,8 @@ def parse_yaml(text: str, source: str) -> Any:
         mark = error.problem_mark
         place = f"{source}:{mark.line + 1}" if mark and "\n" in text else source
         raise InputError(f"{place}: expected YAML, {error.problem or error.context}") from error
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        # Scalars that do not fit their explicit tags, such as !!bool "abc", may raise any of these.
         said = str(error).partition("\n")[0]
         raise InputError(f"{source}: expected YAML, got {said}") from error
     except RecursionError as error:

@@ -280,10 +280,11 @@ def test_a_manifest_without_what_is_needed(finished, changes, message):
         discsum.data.load(finished)
 
 
-def test_a_manifest_that_names_files_elsewhere(finished):
+@pytest.mark.parametrize("name", ["../elsewhere.parquet", "..", "", "shard-00000\0.parquet", "other.parquet"])
+def test_a_manifest_that_names_files_elsewhere(finished, name):
     path = finished / "manifest.json"
     content = json.loads(path.read_text())
-    content["shards"][0]["file"] = "../elsewhere.parquet"
+    content["shards"][0]["file"] = name
     path.write_text(json.dumps(content))
     with pytest.raises(InputError, match=r"shards\[0\]\.file: expected the name of a file in the dataset's folder"):
         discsum.data.load(finished)

@@ -82,6 +82,19 @@ def test_dis_n_ary_with_the_marks_of_rst_dt():
     assert document.edu_texts == ("First (in brackets),", "an aside,", "second.", "third", "said somebody.")
 
 
+def test_rs3_groups_of_thousands_take_no_time():
+    between = "".join(
+        f'<segment id="{number}" parent="l" relname="{("List", "Cause")[number % 2]}">word</segment>'
+        for number in range(1, 8001)
+    )
+    # Relations that the header does not declare.
+    others = "".join(f'<segment id="{number}" parent="l" relname="r{number}">word</segment>' for number in range(8000))
+    for children in (between, others):
+        with pytest.warns(FormatWarning):
+            document = load(RS3.format(f'<group id="l" type="multinuc"/>{children}'), "rs3")
+        assert len(document.edus) == 8000
+
+
 def test_rs3_satellites_between_nuclei_join_the_nucleus_before():
     body = """<group id="l" type="multinuc"/>
     <segment id="a" parent="l" relname="List">first</segment>

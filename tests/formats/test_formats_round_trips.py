@@ -5,13 +5,14 @@ import dataclasses
 import pytest
 from format_cases import chain, documents, numbered
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discsum.document import EDU, Document, Span
 from discsum.errors import FormatError, InputError
 from discsum.formats import dump, load, read_tree, readable, writable
 from discsum.formats._constituents import constituents
 from discsum.formats._plain_text import printable
-from discsum.formats.json import dumps, loads
+from discsum.formats.json import _with_pairs, dumps, loads
 from discsum.tree import Node, RSTTree
 
 # The outline has its own tests, because its size grows with the square of the depth.
@@ -145,6 +146,17 @@ def test_surrogates_in_a_row_survive_json(text):
     with pytest.raises(FormatError, match="surrogates: expected positions of at least 0, got -1"):
         Document.from_json(document.to_json() | {"surrogates": [-1]})
     assert Document.from_json(document.to_json() | {"surrogates": [10**9, 1]})
+
+
+@given(st.text(st.sampled_from("ab\U0001f600\u00e9"), max_size=12), st.lists(st.integers(0, 20), max_size=8))
+def test_pairs_are_split_one_after_the_other(text, positions):
+    expected = text
+    for place in sorted(positions):
+        pair = expected[place : place + 1].encode("utf-16-be", "surrogatepass")
+        if len(pair) == 4:
+            halves = "".join(chr(int.from_bytes(pair[start : start + 2], "big")) for start in (0, 2))
+            expected = expected[:place] + halves + expected[place + 1 :]
+    assert _with_pairs(text, positions) == expected
 
 
 @pytest.mark.parametrize(("relation", "listed"), [("elaboration-additional", True), ("Elaboration", False)])

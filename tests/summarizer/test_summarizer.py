@@ -129,6 +129,11 @@ def test_weights_of_another_architecture(summarizer, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(WeightsError, match=r"size mismatch"):
         ExtractiveSummarizer.from_pretrained(tmp_path)
+    for name, message in (("inner", "expected the weights that config.json describes"), ("layers", r"in \[1, 1000\]")):
+        changed = config | {"synthesizer": config["synthesizer"] | {name: 10**30}}
+        (tmp_path / "config.json").write_text(json.dumps(changed))
+        with pytest.raises(WeightsError, match=message):
+            ExtractiveSummarizer.from_pretrained(tmp_path)
     del config["summarizer"]
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(WeightsError, match=r"config\.json: summarizer: expected a group of fields"):
