@@ -17,7 +17,7 @@ def warn_of_equal_ids(paths: Iterable[Location]) -> None:
     texts, tables = list[tuple[Location, Location]](), list[tuple[Location, Location]]()
     for path in paths:
         table = path.name.lower().endswith(TABLES)
-        other = first.setdefault((table, stem_of(path, ".gz") if table else stem_of(path)), path)
+        other = first.setdefault((table, stem_of(path, packed=table)), path)
         if other != path:
             (tables if table else texts).append((other, path))
     # Only one table is read, because there may be thousands.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 from discsum.constants import MAX_DOCUMENT_BYTES
+from discsum.data.compressed import PACKED, opened
 from discsum.data.encodings import CONVERT, check_encoding, decode
 from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import Columns, parquet_batches, parquet_file, rows_in
@@ -23,7 +21,8 @@ from discsum.extras import needs
 from discsum.files import read_up_to
 from discsum.json_objects import json_type
 
-TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
+JSON_LINES = (".jsonl", *(f".jsonl{packed}" for packed in PACKED))
+TABLES = (*JSON_LINES, ".csv", ".tsv", ".parquet")
 # Tables with a separator between fields; fields are quoted as in CSV.
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 # Tables whose rows all have the same columns.
@@ -96,7 +95,7 @@ def _rows_of(
             yield source, replace(row, source=source) if isinstance(row, Failure) else row
     elif kind in SEPARATED:
         yield from separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
-    elif kind in (".jsonl", ".jsonl.gz"):
+    elif kind in JSON_LINES:
         for number, line in _numbered("line", _lines(path, encoding, remedy, largest)):
             source = f"{path}:{number}"
             found = json_row(line, source)
@@ -128,15 +127,15 @@ def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:
 
 def kind_of(path: Location) -> str:
     """Return the ending that tells the kind of a table, as in `TABLES`."""
-    return "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
+    return "".join(path.suffixes[-2:]).lower() if path.suffix.lower() in PACKED else path.suffix.lower()
 
 
-def stem_of(path: Location, packed: str = "") -> str:
-    """Return a file's name without `packed`, in any case, and without its ending, for an id.
+def stem_of(path: Location, *, packed: bool = False) -> str:
+    """Return a file's name without its ending, and of a `packed` one also without that before, for an id.
 
     Bytes that are not UTF-8 are escaped, because they cannot be written as JSON or Parquet.
     """
-    name = path.name[: -len(packed)] if packed and path.name.lower().endswith(packed) else path.name
+    name = Path(path.name).stem if packed and path.suffix.lower() in PACKED else path.name
     return Path(name).stem.encode("utf-8", "backslashreplace").decode()
 
 
@@ -147,7 +146,7 @@ def own_id(value: Any) -> str:
 
 def row_id(path: Location, label: str) -> str:
     """Return the id of a table's row that has none of its own."""
-    return f"{stem_of(path, '.gz')}-{label}"
+    return f"{stem_of(path, packed=True)}-{label}"
 
 
 def count_rows(path: Location) -> int | None:
@@ -158,34 +157,29 @@ def count_rows(path: Location) -> int | None:
             with needs("pyarrow"), parquet_file(path) as table:
                 return int(table.metadata.num_rows)
         # Remote files are not read a second time only to be counted.
-        if kind in (".jsonl", ".jsonl.gz") and isinstance(path, Path):
-            with _opened(path) as file:
+        if kind in JSON_LINES and isinstance(path, Path):
+            with opened(path) as file:
                 return sum(not line.isspace() for _, line in bounded(file, MAX_DOCUMENT_BYTES))
-    except (DiscsumError, OSError, EOFError, ValueError, zlib.error):
+    except (DiscsumError, OSError, ValueError):
         # Missing or damaged file, or no pyarrow: reading the rows raises the full error.
         return None
     return None
 
 
 def _lines(path: Location, encoding: str, remedy: str, largest: int) -> Iterator[str | Failure]:
-    """Yield the lines of a text file, gzipped or not; one that is too long or cannot be decoded becomes a `Failure`."""
-    with _opened(path) as file:
-        try:
-            if "\n".encode(encoding) != b"\n":
-                # Line ends have several bytes, as in UTF-16: decode before splitting.
-                content = read_up_to(file, largest + 1)
-                if len(content) > largest:
-                    raise InputError(
-                        f"{path}: expected at most {largest:,} bytes of {encoding}, got more; {RAISE}, or {CONVERT}"
-                    )
-                yield from decode(content, encoding, str(path), remedy=remedy).split("\n")
-                return
-            for _, line in decoded(file, str(path), encoding, largest, remedy=remedy):
-                yield line
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InputError(
-                f"{path}: expected a complete gzip file, got a truncated or damaged one: {error}"
-            ) from error
+    """Yield the lines of a text file; one that is too long or cannot be decoded becomes a `Failure`."""
+    with opened(path) as file:
+        if "\n".encode(encoding) != b"\n":
+            # Line ends have several bytes, as in UTF-16: decode before splitting.
+            content = read_up_to(file, largest + 1)
+            if len(content) > largest:
+                raise InputError(
+                    f"{path}: expected at most {largest:,} bytes of {encoding}, got more; {RAISE}, or {CONVERT}"
+                )
+            yield from decode(content, encoding, str(path), remedy=remedy).split("\n")
+            return
+        for _, line in decoded(file, str(path), encoding, largest, remedy=remedy):
+            yield line
 
 
 def is_blank(line: bytes, encoding: str, offset: int) -> bool:
@@ -201,16 +195,6 @@ def json_row(line: str | Failure, source: str) -> dict[str, Any] | Failure | Non
     if isinstance(line, Failure):
         return replace(line, source=source)
     return _json_object(line, source) if line.strip() else None
-
-
-@contextmanager
-def _opened(path: Location) -> Iterator[IO[bytes]]:
-    with path.open("rb") as file:
-        if path.suffix.lower() == ".gz":
-            with gzip.GzipFile(fileobj=file) as content:
-                yield content  # type: ignore[misc]
-        else:
-            yield file
 
 
 def _json_object(line: str, source: str) -> dict[str, Any] | Failure:

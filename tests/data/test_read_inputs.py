@@ -1,6 +1,8 @@
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import socket
 import sys
@@ -13,6 +15,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from discsum.data.compressed import PACKED
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item, count_inputs, read_inputs
@@ -90,13 +93,26 @@ def test_csv_errors_name_the_line_a_record_begins_on(tmp_path):
     assert [item.source for item in items] == [f"{path}:2", f"{path}:5"]
 
 
-def test_a_gzip_file_that_is_cut_off_gives_what_it_has(tmp_path):
-    path = tmp_path / "news.jsonl.gz"
-    content = gzip.compress("".join(f'{{"text": "text {number}"}}\n' for number in range(30_000)).encode())
+def zstandard(content):
+    return pyarrow.Codec("zstd").compress(content, asbytes=True)
+
+
+@pytest.mark.parametrize("packed", PACKED)
+def test_compressed_lines(tmp_path, packed):
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard}[packed]
+    path = tmp_path / f"news.jsonl{packed}"
+    content = compress("".join(f'{{"text": "text {number}"}}\n' for number in range(300_000)).encode())
+    path.write_bytes(content + compress(b'{"text": "last"}\n'))
+    found = list(read_inputs([str(path)]))
+    assert (len(found), found[0].id, found[-1].text) == (300_001, "news-1", "last")
+    # What was read before the damage is given.
     path.write_bytes(content[: len(content) // 2])
     *found, failure = read_inputs([str(path)])
     assert [item.text for item in found[:2]] == ["text 0", "text 1"]
-    assert "expected a complete gzip file, got a truncated or damaged one" in failure.reason
+    assert f"expected a complete {packed} file, got a truncated or damaged one" in failure.reason
+    path.write_bytes(b"no such file" * 9)
+    (failure,) = read_inputs([str(path)])
+    assert "got a truncated or damaged one" in failure.reason
 
 
 def test_tab_separated_tables(tmp_path):
