@@ -257,9 +257,12 @@ class Document:
         """Return a page of text, tree and prior matrices; it needs no network."""
         return dump(self, "html")
 
-    def to_nltk(self) -> nltk.Tree:
-        """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts."""
-        return FORMATS["nltk"].to_object(self)
+    def to_nltk(self, *, n_ary: bool = False) -> nltk.Tree:
+        """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts.
+
+        With `n_ary`, all nuclei of a multinuclear relation are children of one node, `NNN:joint-list`.
+        """
+        return FORMATS["nltk"].to_object(self, n_ary=n_ary)
 
     def to_networkx(self) -> networkx.DiGraph[int]:
         """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order."""

@@ -52,7 +52,7 @@ class Format:
 
     dumps: Callable[..., str] | None = None
     loads: Callable[..., Document] | None = None
-    to_object: Callable[[Document], Any] = _not_in_memory
+    to_object: Callable[..., Any] = _not_in_memory
     from_object: Callable[[Any, str], Document] = _not_in_memory
     preview: Callable[[Any], str] = _not_in_memory
     suffix: str = ""
