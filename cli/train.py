@@ -15,6 +15,7 @@ from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import loading, reporter
 from discsum.data.made_folder import is_dataset_folder
 from discsum.errors import InputError
+from discsum.extras import needs
 
 app = command_app()
 
@@ -77,6 +78,10 @@ def train(
 
     content = read_recipe(recipe, settings or [])
     with loading("the training code"):
+        if not fields:
+            with needs("accelerate"):
+                # First, because the code also needs another extra, which this one includes.
+                import accelerate  # noqa: F401
         from discsum.experiments import training_runs
     try:
         training_runs.check_kind(content)

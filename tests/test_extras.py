@@ -61,6 +61,15 @@ def test_a_table_without_its_library(tmp_path):
     assert "Traceback" not in result.stderr
 
 
+def test_training_names_its_own_extra_first(tmp_path):
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(('pyarrow', 'datasets', 'accelerate'))\n"
+        "from discsum.cli import main; sys.argv = ['discsum', 'train', 'news-edu']; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert (result.returncode, 'run: pip install "discsum[train]"' in result.stderr) == (1, True)
+
+
 def test_evaluating_tables_and_parsers_needs_no_extra():
     modules = "discsum.cli.train, discsum.cli.evaluate, discsum.cli.parser_scores, discsum.experiments.comparison"
     code = f"import sys, {modules}, discsum.experiments.report; print('pyarrow' in sys.modules)"
