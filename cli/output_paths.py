@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from discsum.data.compressed import PACKED
 from discsum.data.listings import before_pattern, parts_of
 from discsum.data.storage import Location, is_pattern, is_url, location
 from discsum.data.tables import TABLES
@@ -35,8 +36,8 @@ def check_ending(path: Path, suffix: str, option: str) -> None:
         remedy = "change the ending; of pictures, only SVG is written (parse --format svg)"
     elif ending in _OFFICE:
         remedy = "change the ending; results are plain text"
-    elif ending == ".gz":
-        remedy = "results are not compressed; leave out .gz"
+    elif ending in PACKED:
+        remedy = f"results are not compressed; leave out {ending}"
     elif ending in {*map(format_suffix, writable()), *TABLES}:
         remedy = (
             "change the ending, or choose its format (parse: --format; extract and abstract: --json; pages of extract: "

@@ -46,7 +46,7 @@ def preprocess(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder of tables, a pattern such as "
+            help="A .jsonl(.gz, .zst, ...), .csv, .tsv or .parquet table, a folder of tables, a pattern such as "
             "'train/*.parquet', or a URL of these such as s3://BUCKET/train; a folder that the library datasets saved; "
             "or hf:NAME[:CONFIG[:SPLIT]] for a dataset on the Hugging Face hub.",
             show_default=False,

@@ -21,7 +21,7 @@ PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 @contextmanager
 def opened(path: Location) -> Iterator[IO[bytes]]:
-    """Yield a file for reading, decompressed as its ending says.
+    """Yield a file for reading, decompressed as its ending says; the block that uses it should only read.
 
     Raises:
         InputError: A compressed file that is truncated or damaged.

@@ -68,7 +68,10 @@ class DatasetMaker(ShardMaker[Pair, Record]):
 
         if not self.recipe.tree:
             documents = ensure_segmented(entries, lambda: self.parser)
-            return [Record(document, pair.references, {}) for pair, document in zip(entries, documents, strict=True)]
+            return [
+                Record(document, pair.references, {}, given=_has_tree(pair))
+                for pair, document in zip(entries, documents, strict=True)
+            ]
         encoder, keep = self.encoder, set[str]()
         if encoder is not None and encoder.pools:
             keep = keep.union(*(encoder.needs(unit) for unit in self.recipe.units))
@@ -113,5 +116,8 @@ class DatasetMaker(ShardMaker[Pair, Record]):
                 labels[unit] = document_labels(oracle, document, unit, pair.references, self.recipe.oracle_units)
             if self.encoder is not None:
                 vectors[unit] = self.encoder.of(item, unit).half().cpu().numpy()
-        given = pair.document is not None and pair.document.tree is not None
-        return Record(document, pair.references, labels, vectors, given)
+        return Record(document, pair.references, labels, vectors, _has_tree(pair))
+
+
+def _has_tree(pair: Pair) -> bool:
+    return pair.document is not None and pair.document.tree is not None

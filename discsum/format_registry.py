@@ -105,7 +105,7 @@ def _foreign(name: str) -> Format:
 
 def suffix(name: str) -> str:
     """Return the suffix of a format's files."""
-    return FORMATS[name].suffix or f".{name}"
+    return FORMATS[name].suffix or f".{name.lower()}"
 
 
 def suffixes() -> dict[str, str]:
@@ -163,7 +163,7 @@ def load(content: str | bytes, name: str, *, source: str = "", roots: str = "joi
     if loads is None:
         raise InputError(f"expected one of the readable formats {', '.join(readable())}, got {name!r}")
     given, options = _content(content, format, source), _options(format, roots)
-    return _named(with_warnings(lambda: loads(given, source, **options)), name)
+    return _named(with_warnings(lambda: _document(loads(given, source, **options), name)), name)
 
 
 def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> list[Document]:
@@ -172,7 +172,9 @@ def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = 
     if format.loads_all is None:
         return [load(content, name, source=source, roots=roots)]
     found = format.loads_all(_content(content, format, source), source, **_options(format, roots))
-    return [_named(document, name) for document in found]
+    if not isinstance(found, list):
+        raise TypeError(f"format {name}: expected loads_all to return a list, got {type(found).__name__}")
+    return [_named(_document(document, name), name) for document in found]
 
 
 def with_warnings(read: Callable[[], Document]) -> Document:
@@ -232,7 +234,12 @@ def _options(format: Format, roots: str) -> dict[str, Any]:
     return {"roots": roots} if "roots" in format.takes else {}
 
 
+def _document(found: Any, name: str) -> Any:
+    """Return what a format has read; raise `TypeError` if it is no document."""
+    if not hasattr(found, "require_tree"):
+        raise TypeError(f"format {name}: expected loads to return a Document, got {type(found).__name__}")
+    return found
+
+
 def _named(document: Document, name: str) -> Document:
-    if not hasattr(document, "require_tree"):
-        raise TypeError(f"format {name}: expected loads to return a Document, got {type(document).__name__}")
     return document if FORMATS[name].has_parser else replace(document, parser=name)

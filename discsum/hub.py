@@ -41,7 +41,7 @@ def local_only(name: str, kind: Kind = "model", revision: str | None = None, tok
 
     own = name.removeprefix(HUB).partition(":")[0]
     failed = WeightsError if kind == "model" else InputError
-    if name.startswith(HUB) and Path(own).is_dir():
+    if name.startswith(HUB) and own and Path(own).is_dir():
         raise failed(
             f"{name}: expected a name that only the hub has, got that of the local folder {own}; leave out {HUB} to "
             "read the folder, or run the command elsewhere to read the hub"

@@ -68,7 +68,7 @@ SPEAKER = re.compile(
 # Repetitions are bounded, as in every pattern here that could look far ahead: a text may have thousands of brackets
 # that are never closed. Each character matches one alternative only: with two, every character would double the time.
 LINK = re.compile(
-    r"!?\[[^\[\]]{0,300}(?:\[[^\]]{0,300}\]\([^)]{0,300}\)[^\[\]]{0,300}){0,3}\](?:\([^)]{0,300}\)|:\s*\S+)?"
+    r"!?\[[^\[\]]{0,300}(?:\[[^\]]{0,300}\]\([^)]{0,300}\)[^\[\]]{0,300}){0,20}\](?:\([^)]{0,300}\)|:\s*\S+)?"
     r"|(?:https?://|www\.)\S+"
 )
 # The first word of an ingredient: "2 onions", "½ cup", "250g flour".

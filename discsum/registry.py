@@ -196,7 +196,7 @@ class Registry(Generic[T]):
             return ""
         value: Any = self[name]
         module = sys.modules.get(getattr(value, "__module__", ""))
-        if module is not None and module.__package__:
+        if module is not None and module.__package__ and module.__name__ != "__main__":
             # A module of an installed package, whose name says more than that of its file.
             return f"{module.__name__}:{getattr(value, '__qualname__', name)}"
         try:
@@ -258,6 +258,19 @@ class Registry(Generic[T]):
                 f"{_shown(error)}; repair or remove the package that provides it"
             ) from error
         self.register(name, value)
+
+
+def call_problem(function: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    """Return why a function does not take these arguments; empty if it does, or if compiled code does not say."""
+    try:
+        taken = inspect.signature(function, follow_wrapped=False)
+    except ValueError:
+        return ""
+    try:
+        taken.bind(*arguments, **options)
+    except TypeError as error:
+        return f"{taken}: {error}"
+    return ""
 
 
 def suggestion(name: object, names: Sequence[str]) -> str:

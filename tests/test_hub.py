@@ -99,6 +99,11 @@ def test_a_local_folder_is_not_taken_for_the_hub(tmp_path, monkeypatch):
     )
 
 
+def test_an_empty_name_is_no_folder(tmp_path):
+    assert asked(tmp_path, CODE.replace("hf:no/such", "hf:"))[0].startswith("hf:: expected ")
+    assert "local folder ;" not in asked(tmp_path, CODE.replace("hf:no/such", "hf:"))[0]
+
+
 def test_a_name_that_is_none(tmp_path):
     code = CODE.replace("hf:no/such", "hf:a/b/c")
     assert asked(tmp_path, code)[0].startswith("hf:a/b/c: expected the name of a model on the hub, or a local folder; ")

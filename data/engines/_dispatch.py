@@ -148,7 +148,8 @@ class Dispatcher(Generic[Worker]):
                     f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died on it; the last: {reason}; "
                     "start again to resume, with fewer workers if memory ran out"
                 )
-            warn_caller(f"a worker died on {_shown(jobs[0].task)}: {reason}; another worker retries it")
+            again = f", {jobs[0].deaths} so far" if jobs[0].deaths > 1 else ""
+            warn_caller(f"a worker died on {_shown(jobs[0].task)}{again}: {reason}; another worker retries it")
         self._waiting.extendleft(reversed(jobs))
         self._starting[self._crew.hire()] = failed_starts
 

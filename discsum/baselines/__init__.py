@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from discsum.errors import InputError
-from discsum.registry import Registry
+from discsum.registry import Registry, call_problem
 
 if TYPE_CHECKING:
     from discsum.scoring import UnitScorer
@@ -26,11 +26,12 @@ def baseline(name: str, **options: object) -> UnitScorer:
     from discsum.scoring import UnitScorer
 
     make = BASELINES[name]
-    try:
-        made = make(**options)
-    except TypeError as error:
-        # A class without `score` or `name`, or one that needs arguments.
-        raise InputError(f"{name}: expected a baseline that is made without arguments, got {error}") from error
+    if lacking := ", ".join(sorted(getattr(make, "__abstractmethods__", ()))):
+        raise InputError(f"{name}: expected a baseline with all methods of a UnitScorer, got one without {lacking}")
+    if problem := call_problem(make, **options):
+        given = f"the options {', '.join(options)}" if options else "no arguments"
+        raise InputError(f"{name}: expected a baseline that takes {given}, got {problem}")
+    made = make(**options)
     if not isinstance(made, UnitScorer):
         raise InputError(f"{name}: expected a baseline that makes a discsum.scoring.UnitScorer, got {made!r}")
     return made

@@ -56,12 +56,13 @@ def read_erst(found: Elements, cores: Places, wholes: Places, source: str) -> ER
     return ERST(tuple(edges.values()), tuple(signals), tuple(found.signal_types.items()) if kept else ())
 
 
-def write_erst(erst: ERST, id_of: Mapping[Place, int]) -> tuple[list[str], list[str]]:
+def write_erst(erst: ERST, id_of: Mapping[Place, int], label: str) -> tuple[list[str], list[str]]:
     """Return the lines of the header and of the body for secondary edges and signals.
 
     Args:
         erst: The secondary edges and signals.
         id_of: The id of the element at each place; edges and signals at other places are left out, with a warning.
+        label: The document's name, for that warning.
     """
     header = [
         f"\t\t\t<sig type={quoteattr(type)} subtypes={quoteattr(subtypes)}/>" for type, subtypes in erst.signal_types
@@ -85,7 +86,7 @@ def write_erst(erst: ERST, id_of: Mapping[Place, int]) -> tuple[list[str], list[
             signals.append(f"\t\t\t<signal {' '.join(f'{name}={quoteattr(text)}' for name, text in values.items())}/>")
     lost = len(erst.edges) - len(edges) + len(erst.signals) - len(signals)
     if lost:
-        message = f"rs4: {lost} secondary edges or signals name places that the tree lacks; left out"
+        message = f"{label}: {lost} secondary edges or signals name places that the tree lacks; left out"
         warn_caller(FormatWarning(message))
     body = _block("secedges", [line for _, line in edges.values()]) + _block("signals", signals)
     return _block("sigtypes", header), body

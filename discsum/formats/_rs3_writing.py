@@ -59,7 +59,7 @@ def dumps(document: Document, *, erst: bool = False) -> str:
     elements = _Elements(tree.edus, satellite_labels & nucleus_labels)
     for edus, inner in roots:
         elements.add(edus, inner)
-    header, body = write_erst(document.erst, elements.ids) if erst and document.erst else ([], [])
+    header, body = write_erst(document.erst, elements.ids, document.label) if erst and document.erst else ([], [])
     declared = [f'<rel name={quoteattr(label)} type="rst"/>' for label in satellite_labels]
     declared += [f'<rel name={quoteattr(label)} type="multinuc"/>' for label in nucleus_labels]
     lines = ["<rst>", "\t<header>", "\t\t<relations>"]

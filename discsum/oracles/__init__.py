@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_words import lacks_words
-from discsum.registry import Registry
+from discsum.registry import Registry, call_problem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,11 +90,9 @@ def oracle_labels(
 
 
 def _check_takes(name: str, oracle: Callable[..., list[int]], arguments: tuple[object, ...]) -> None:
-    try:
-        signature(oracle).bind(*arguments)
-    except TypeError as error:
-        taken = "units, references, k and, registered with edu_only=True, heads"
-        raise InputError(f"{name}: expected an oracle that takes {taken}, got {signature(oracle)}") from error
+    if problem := call_problem(oracle, *arguments):
+        wanted = "units, references, k and, registered with edu_only=True, heads"
+        raise InputError(f"{name}: expected an oracle that takes {wanted}, got {problem}")
 
 
 def document_labels(

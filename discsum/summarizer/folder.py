@@ -93,7 +93,7 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
     """Write the configuration, the float16 weights of all trained layers, and the model card.
 
     The parser, the encoder and the summarizer of sentences are recorded by name only, heads from outside discsum with
-    their code, `file.py:Class` and a digest of the file.
+    their code: `file.py:Class` or `package.module:Class`, and a digest of the file.
     """
     vectors, sentences = model.config.vectors, model.config.sentence_model
     named = replace(

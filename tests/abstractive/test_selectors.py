@@ -60,9 +60,32 @@ def test_selectors_with_parameters_learn(monkeypatch):
             super().__init__(shape)
             self.bias = torch.nn.Parameter(torch.tensor(bias))
 
+    class Sized(SELECTORS["mean_key"]):
+        def __init__(self, shape, size: int):
+            super().__init__(shape)
+            self.bias = torch.nn.Parameter(torch.randn(size))
+
     monkeypatch.setattr(SELECTORS, "registered", {})
     SELECTORS.register("recency", Recency)
-    assert [name for name in ("recency", "gru", "mean_key", "all") if learns(name)] == ["recency", "gru"]
+    SELECTORS.register("sized", Sized)
+    before = torch.get_rng_state()
+    assert [name for name in ("recency", "gru", "mean_key", "all") if learns(name, {})] == ["recency", "gru"]
+    # A required option that is missing is told when the selector is made.
+    assert (learns("sized", {"size": 3}), learns("sized", {})) == (True, False)
+    assert torch.get_rng_state().equal(before)
+
+
+def test_padded_sentences_may_have_no_number(asked):
+    class Means(SELECTORS["mean_key"]):
+        def logits(self, queries, summary, layout):
+            found = super().logits(queries, summary, layout)
+            return found.masked_fill(~layout.mask[:, None, None, :], torch.nan)
+
+    queries, source = asked
+    assert not source.layout.mask.all()
+    plain, means = SELECTORS["mean_key"](SHAPE), Means(SHAPE)
+    found = [one.scores(queries, one.summarise(source), source.layout) for one in (plain, means)]
+    torch.testing.assert_close(*found)
 
 
 def of(name, asked, **options):

@@ -101,8 +101,13 @@ def test_baselines_of_ones_own(document, monkeypatch):
     with pytest.raises(InputError, match=r"no-scorer: expected a baseline that makes a .*UnitScorer, got \{\}"):
         baseline("no-scorer")
     BASELINES.register("with-text", lambda text: None)
-    with pytest.raises(InputError, match=r"with-text: expected a baseline that is made without arguments, got .*text"):
+    with pytest.raises(InputError, match=r"with-text: expected a baseline that takes no arguments, got .*: missing a"):
         baseline("with-text")
+    with pytest.raises(InputError, match=r"random: expected a baseline that takes the options nope, got .*got an "):
+        baseline("random", nope=1)
+    BASELINES.register("no-score", type("NoScore", (UnitScorer,), {"name": "no-score"}))
+    with pytest.raises(InputError, match=r"no-score: expected a baseline with all methods .*, got one without score"):
+        baseline("no-score")
     for dependencies in (None, True, False):
         assert discsum.summarize(document, model="edu-only", units=1, dependencies=dependencies).unit == "edu"
     with pytest.raises(WeightsError, match="edu-only: expected a model that scores units of the kind sentence"):

@@ -284,8 +284,7 @@ def test_a_manifest_without_what_is_needed(finished, changes, message):
 def test_a_manifest_that_names_files_elsewhere(finished, name):
     path = finished / "manifest.json"
     content = json.loads(path.read_text())
-    content["shards"][0]["file"] = name
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content | {"shards": [content["shards"][0] | {"file": name}]}))
     with pytest.raises(InputError, match=r"shards\[0\]\.file: expected the name of a file in the dataset's folder"):
         discsum.data.load(finished)
 

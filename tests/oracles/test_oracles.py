@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import wraps
 
 import naive_oracles
 import numpy as np
@@ -106,6 +107,8 @@ def test_references_in_other_scripts_warn(name):
 def test_oracles_that_return_no_indices(monkeypatch, chosen):
     monkeypatch.setattr(ORACLES, "registered", dict(ORACLES.registered))
     ORACLES.register("mine", lambda units, references, k: chosen, units=2)
+    ORACLES.register("wrapped", wraps(lambda units, references, k: None)(lambda *_: [1]))
+    assert oracle_labels("wrapped", ["a", "b", "c"], "c").tolist() == [0, 1, 0]
     ORACLES.register("with-heads", lambda units, references, k, heads: chosen)
     with pytest.raises(InputError, match="with-heads: expected an oracle that takes units, references, k and, registe"):
         oracle_labels("with-heads", ["a", "b", "c"], "c")

@@ -83,7 +83,7 @@ class SparseFamily(Family[SparseRecipe]):
                 "share_beams=False (--per-beam): expected a selector that selects sentences, such as mean_key, got "
                 f"{ALL}"
             )
-        if not (trained or untrained) and learns(config.selector):
+        if not (trained or untrained) and learns(config.selector, config.options):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
                 "train it (discsum train manakul2021/kl) or use a selector that needs no training, such as mean_key"
@@ -146,7 +146,7 @@ class SparseFamily(Family[SparseRecipe]):
             return cls(model.to(device), tokenizer, "scratch")
         name = recipe.model
         saved = _saved_of(recipe)
-        if saved is None and learns(recipe.selector):
+        if saved is None and learns(recipe.selector, recipe.options):
             if recipe.objective.integrated:
                 raise InputError(
                     f"model: expected one with a trained selector {recipe.selector} for the mode "
@@ -223,7 +223,7 @@ def _config_of(
         )
     check_options(saved.selector, options)
     given = saved.options | options
-    if learns(saved.selector):
+    if learns(saved.selector, saved.options):
         if changed_options(saved.selector, given) != changed_options(saved.selector, saved.options):
             raise InputError(
                 f"{name_or_path}: expected the options that its selector was trained with, {saved.options or 'none'}, "

@@ -42,7 +42,7 @@ class SparseRecipe(AbstractiveRecipe):
             found.append(
                 f"selector, beta: expected neither for the mode {mode}, which reads all sentences, got {given}"
             )
-        if mode == "kl" and self.beta is None and not learns(self.selector):
+        if mode == "kl" and self.beta is None and self.selector in names() and not learns(self.selector, self.options):
             found.append(
                 f"selector: expected one that learns ({', '.join(learned())}), or a beta, for the mode kl, "
                 f"got {self.selector!r}"

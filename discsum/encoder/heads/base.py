@@ -21,6 +21,7 @@ Prior = Mapping[str, Tensor]
 Options = TypeVar("Options")
 # Largest error of sums of rows and of padding, which half precision does not reach.
 TOLERANCE = 0.05
+FIRST_BATCHES = 100
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class UnitTree:
 class Head(nn.Module):
     """Computes the attention matrix of a layer; `discsum.encoder.heads.register` adds a new kind of head."""
 
-    _checked = False
+    # Batches in which a training run looks for padding that it has not checked yet.
+    _unchecked = FIRST_BATCHES
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__()
@@ -110,7 +112,7 @@ class Head(nn.Module):
 
         Raises:
             InputError: Attention of another shape; or rows of units that do not sum to 1 or are not 0 at padding, which
-                a training run checks up to the first batch with padding.
+                a training run checks in its first batch and in the first with padding.
         """
         attention: Tensor = self(states, prior, mask)
         batch, heads, units, _ = values.shape
@@ -120,9 +122,11 @@ class Head(nn.Module):
                 f"head {type(self).__name__}: expected attention of shape (batch, heads or 1, units, units), here "
                 f"({batch}, {heads} or 1, {units}, {units}), got {tuple(attention.shape)}"
             )
-        if self.training and not self._checked:
-            self._check_rows(attention.detach().float(), mask.bool())
-            self._checked = not bool(mask.all())
+        if self.training and self._unchecked:
+            padded = not bool(mask.all())
+            if padded or self._unchecked == FIRST_BATCHES:
+                self._check_rows(attention.detach().float(), mask.bool())
+            self._unchecked = 0 if padded else self._unchecked - 1
         mixed: Tensor = self.dropout(attention).to(values.dtype) @ values
         return mixed
 

@@ -9,6 +9,7 @@ import yaml
 
 from discsum.constants import VECTORS
 from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.errors import number_of
 from discsum.metrics.rouge import signature
 from discsum.persistence import card_header, language_of
 from discsum.summarizer.folder import SummarizerConfig
@@ -49,7 +50,8 @@ def summarizer_card(
         else "The encoder was frozen and is not part of the model."
     )
     unit = "EDU" if recipe.unit == "edu" else recipe.unit
-    own = f"{given} documents of the training sources came with their own trees, not that parser's. " if given else ""
+    own = f"{number_of(given, 'document')} of the training sources came with trees of their own. "
+    own = own if given else ""
     rules = ""
     if recipe.block_trigrams:
         rules += " A unit that shares a trigram with the summary is left out."

@@ -32,22 +32,35 @@ def names() -> list[str]:
     return [ALL, *SELECTORS]
 
 
-def learns(name: str) -> bool:
-    """Return whether a selector has parameters of its own, which must be trained before it selects."""
+def learns(name: str, options: Mapping[str, Any]) -> bool:
+    """Return whether a selector has parameters of its own, which must be trained before it selects.
+
+    One that cannot be made for a model of some usual size has none, as far as this function knows.
+    """
     if name == ALL:
         return False
     entry = SELECTORS.entry(name)
     if entry.facts.get("shared"):
         return True
     # Imported here, so that listing the selectors does not import torch.
+    import torch
+
     from discsum.abstractive.sparse.selectors.base import AttentionShape
 
-    return any(True for _ in entry.value(AttentionShape(width=4, heads=2, head_size=2)).parameters())
+    try:
+        # On this device parameters take neither memory nor random numbers.
+        with torch.device("meta"):
+            return any(
+                True for _ in entry.value(AttentionShape(width=1024, heads=16, head_size=64), **options).parameters()
+            )
+    except Exception:
+        # Making the selector of the model itself raises the error, if there is one.
+        return False
 
 
 def learned() -> list[str]:
     """Return the names of the own selectors that have to be trained."""
-    return [name for name in SELECTORS.own if learns(name)]
+    return [name for name in SELECTORS.own if learns(name, {})]
 
 
 def make_selectors(

@@ -113,11 +113,12 @@ class Selector(nn.Module):
                 f"sentences), here ({documents}, {self.shape.heads} or 1, {steps}, {sentences}), got "
                 f"{tuple(logits.shape)}"
             )
+        logits = logits.masked_fill(~layout.mask[:, None, None, :], float("-inf"))
         if not self._checked:
             if logits.isnan().any():
                 raise InputError(f"selector {type(self).__name__}: expected logits that are numbers, got NaN")
             self._checked = True
-        return torch.log_softmax(logits.masked_fill(~layout.mask[:, None, None, :], float("-inf")), dim=-1)
+        return torch.log_softmax(logits, dim=-1)
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return `(documents, queries, sentences)`: selection scores, averaged over heads (Eq 6)."""
