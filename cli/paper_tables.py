@@ -166,7 +166,9 @@ def _show_trained(
     from discsum.experiments.tables import run_table
 
     rows = table_rows(table, [setting] if setting else SETTINGS)
-    settings = [*(low_resource_fields(table) if low_resource else []), *settings]
+    named = {setting.partition("=")[0] for setting in settings}
+    fields = low_resource_fields(table) if low_resource else []
+    settings = [*(one for one in fields if one.partition("=")[0] not in named), *settings]
     results = run_table(rows, data, runs, settings, draws, reporter(err=True), seeds)
     typer.echo(table_report(results, table, data, settings, draws, style, seeds))
     if output is not None:
