@@ -201,7 +201,7 @@ def test_a_damaged_selector(altered):
     for change, said in (
         ("{", "expected"),
         ({"selector": 1}, "selector: expected"),
-        ({"selector": "best"}, "got 'best'"),
+        ({"selector": "best"}, "the selector 'best', which the model was trained with, found none of this name"),
     ):
         (altered / CONFIG).write_text(json.dumps(config | {SETTINGS: change}))
         with pytest.raises(DiscsumError, match=said):
