@@ -28,6 +28,7 @@ _MODULES = (
     "abstractive",
     "baselines",
     "data",
+    "dependency",
     "encoder",
     "errors",
     "formats",
@@ -35,6 +36,7 @@ _MODULES = (
     "oracles",
     "parsers",
     "priors",
+    "scoring",
 )
 _HOMES = {
     "Document": "discsum.document",
@@ -102,7 +104,7 @@ def parse(
 def parse_many(
     texts: Iterable[str],
     *,
-    ids: Iterable[str] | None = None,
+    ids: Iterable[str | int] | None = None,
     batch_size: int = 8,
     input: str = TEXT,
     parser: str | Path = SHIPPED_PARSER,
@@ -135,7 +137,7 @@ def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **option
 def summarize_many(
     texts: Iterable[str | Document],
     *,
-    ids: Iterable[str] | None = None,
+    ids: Iterable[str | int] | None = None,
     batch_size: int = 8,
     input: str = TEXT,
     **options: Unpack[SummaryArguments],

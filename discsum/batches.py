@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice, repeat, zip_longest
+from numbers import Integral
 from typing import Any, TypeVar
 
 from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
@@ -23,9 +24,9 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         TypeError: A single text instead of several.
     """
     check_several(items)
-    if not isinstance(size, int) or size < 1:
+    if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
         raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
-    remaining, size = iter(items), min(size, sys.maxsize)
+    remaining, size = iter(items), min(int(size), sys.maxsize)
     while True:
         batch: list[T] = []
         try:
@@ -54,8 +55,10 @@ def in_order(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterato
         yield group
 
 
-def named(texts: Iterable[T], ids: Iterable[str] | None, kinds: tuple[type, ...] = (str,)) -> Iterator[tuple[T, str]]:
-    """Yield each text with its name, which is empty if there are no `ids`.
+def named(
+    texts: Iterable[T], ids: Iterable[str | int] | None, kinds: tuple[type, ...] = (str,)
+) -> Iterator[tuple[T, str]]:
+    """Yield each text with its name, which is empty if there are no `ids`; whole numbers become names.
 
     Raises:
         InputError: More or fewer names than texts.
@@ -71,10 +74,10 @@ def named(texts: Iterable[T], ids: Iterable[str] | None, kinds: tuple[type, ...]
         if text is lacking or name is lacking:
             found = f"only {count} names" if name is lacking else f"more names than the {count} texts"
             raise InputError(f"ids: expected a name for each text, got {found}")
-        if not isinstance(name, str):
+        if isinstance(name, bool) or not isinstance(name, (str, Integral)):
             raise TypeError(f"id: expected str, got {name!r}")
         check_kind(f"text {name or count}", text, kinds)
-        yield text, name
+        yield text, str(name)
 
 
 def check_kind(what: str, value: object, kinds: tuple[type, ...], remedy: str = "") -> None:
@@ -84,15 +87,18 @@ def check_kind(what: str, value: object, kinds: tuple[type, ...], remedy: str = 
         raise TypeError(f"{what}: expected {wanted}, got {type(value).__name__}{remedy}")
 
 
-def check_several(texts: object) -> None:
-    """Raise `TypeError` for a single text instead of several, and for what iterates over names instead of texts."""
+def check_several(texts: object, what: str = "texts") -> None:
+    """Raise `TypeError` for a single text instead of several, for names instead of texts, and for sets."""
+    kind = type(texts).__name__
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
         raise TypeError(
-            f"texts: expected several texts, got a {type(texts).__name__}, which iterates over its keys or columns; "
+            f"{what}: expected several {what}, got a {kind}, which iterates over its keys or columns; "
             "name the texts in it, as in texts.values() or table['text']"
         )
+    if isinstance(texts, Set):
+        raise TypeError(f"{what}: expected several {what} in order, got a {kind}; sort it, or use a list")
     if isinstance(texts, str) or not (isinstance(texts, Iterable) or hasattr(texts, "__getitem__")):
-        raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
+        raise TypeError(f"{what}: expected several {what}, got one {kind}")
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:

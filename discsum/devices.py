@@ -22,7 +22,7 @@ def check_device(name: str, *, doubles: bool = False) -> None:
         InputError: Not a device of torch, or not available.
     """
     if not isinstance(name, str):
-        raise TypeError(f"device: expected str, got {name!r}")
+        raise TypeError(f"device: expected str, got {name!r}; pass str(device)")
     if name == "cpu":
         # Always available; processes that only distribute work do not import torch.
         return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.batches import check_several
 from discsum.constants import UNITS
 from discsum.errors import InputError
 from discsum.erst import ERST
@@ -156,7 +157,8 @@ class Document:
         """
         if isinstance(texts, str):
             raise TypeError("expected the texts of EDUs, got a single text; put it in a list, or parse it")
-        texts = [*texts] if isinstance(texts, Iterable) else [texts]
+        check_several(texts)
+        texts = [*texts]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError(f"expected the texts of EDUs, got {texts!r:.80}")
         stripped = [text.strip() for text in texts]

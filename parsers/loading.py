@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from threading import RLock
 
 from discsum.constants import PARSER_KIND, SHIPPED_PARSER
 from discsum.files import sha256
@@ -12,6 +13,8 @@ from discsum.persistence import CONFIG, locate
 
 # Parsers that stay in memory; a comparison of many models must not keep all their parsers.
 MOST = 2
+# Held while one is loaded, so that threads that start together wait for it instead of loading it again.
+_LOADING = RLock()
 
 
 def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", precision: str = "fp32") -> Parser:
@@ -29,7 +32,8 @@ def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", 
         raise TypeError(f"parser: expected a name or folder, got {name_or_path!r}{hint}")
     folder = locate(name_or_path, PARSER_KIND).resolve()
     # The configuration has the checksums of the other files, so a folder that was rewritten is loaded again.
-    return _loaded(str(folder), sha256(folder / CONFIG), device, precision)
+    with _LOADING:
+        return _loaded(str(folder), sha256(folder / CONFIG), device, precision)
 
 
 @lru_cache(maxsize=MOST)

@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from discsum.batches import ahead, batches, check_kind, in_order, named
+from discsum.batches import ahead, batches, check_kind, check_several, in_order, named
 from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
@@ -146,7 +146,7 @@ class Parser:
         *,
         batch_size: int = 8,
         sentences: str = "model",
-        ids: Iterable[str] | None = None,
+        ids: Iterable[str | int] | None = None,
     ) -> Iterator[Document]:
         """Yield the document of each text, in order, `batch_size` texts encoded together."""
         for batch in batches(named(texts, ids), batch_size):
@@ -160,7 +160,7 @@ class Parser:
         *,
         sentences: str | Spans = "model",
         edus: Sequence[Spans] | None = None,
-        ids: Sequence[str] | None = None,
+        ids: Sequence[str | int] | None = None,
         keep: Collection[str] = (),
     ) -> list[Encoded]:
         """Return the document of each text; arguments as in `parse`.
@@ -178,6 +178,8 @@ class Parser:
                 sentences or an unknown vector.
         """
         _check_kept(keep)
+        check_several(texts)
+        texts = [*texts]
         names = [name for _, name in named(texts, ids)]
         budget = budget_of(self.device)
         groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
@@ -189,9 +191,11 @@ class Parser:
 
     @inference
     def segment(
-        self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str] | None = None
+        self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str | int] | None = None
     ) -> list[Document]:
         """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
+        check_several(texts)
+        texts = [*texts]
         found: list[Reading] = []
         for readings in _grouped(self._begun(texts, sentences, None, ()), budget_of(self.device).documents):
             read(self.network, self.network.encoder, readings)
@@ -202,6 +206,7 @@ class Parser:
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
         """Return the documents unchanged, with the vectors named in `keep`, as in `encode`; no tree is built."""
         _check_kept(keep)
+        check_several(documents, "documents")
         found: list[tuple[Subwords, Mapping[str, Tensor]]] = []
         words = split_texts([document.text for document in documents], self.tokenizer)
         begun = (

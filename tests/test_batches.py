@@ -1,5 +1,6 @@
 import threading
 
+import numpy as np
 import pytest
 
 from discsum.batches import ahead, batches, failing_alone, map_ahead, named
@@ -140,14 +141,21 @@ def test_names_of_texts():
         list(named(["a"], ["x", "y"]))
 
 
+def test_whole_numbers_are_names():
+    assert list(named(["a", "b"], np.arange(2))) == [("a", "0"), ("b", "1")]
+    assert [len(batch) for batch in batches([1, 2, 3], np.int64(2))] == [2, 1]
+
+
 @pytest.mark.parametrize(
     ("texts", "ids", "message"),
     [
-        (["a", "b"], ["x", 2], "id: expected str, got 2"),
+        (["a", "b"], ["x", 2.5], "id: expected str, got 2.5"),
+        (["a", "b"], ["x", True], "id: expected str, got True"),
         (["a", "b"], ["x", None], "id: expected str, got None"),
         # Not one name per letter.
         (["a", "b"], "xy", "ids: expected several names, got one str 'xy'"),
         ("ab", ["x", "y"], "texts: expected several texts, got one str"),
+        ({"a"}, None, "texts: expected several texts in order, got a set; sort it, or use a list"),
         (["a", float("nan")], None, "text 1: expected str, got float"),
         (["a", b"b"], ["x", "y"], "text y: expected str, got bytes"),
         (

@@ -50,3 +50,16 @@ def test_a_summary_imports_no_compiler():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
+
+
+def test_modules_are_found_after_one_import():
+    code = (
+        "import discsum\n"
+        "print(discsum.metrics.rouge.rouge(['Rain.'], ['Rain.']).mean['rouge1'])\n"
+        "for home in (discsum.dependency.edu_heads, discsum.scoring.UnitScorer, discsum.metrics.significance,\n"
+        "             discsum.abstractive.summarizer.AbstractiveSummarizer):\n"
+        "    print(home.__name__)"
+    )
+    result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    names = ["1.0", "edu_heads", "UnitScorer", "discsum.metrics.significance", "AbstractiveSummarizer"]
+    assert result.stdout.split() == names

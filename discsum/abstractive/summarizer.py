@@ -53,6 +53,10 @@ class AbstractiveSummary:
         r, sentences, read = (self.details.get(name) for name in ("r", "sentences", "read"))
         return r is not None and bool(r < sentences == read)
 
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum abstract --json`."""
         start = {"id": self.document.id, "summary": self.text, "model": self.model}

@@ -36,7 +36,7 @@ def _picture(document: Document, edus: int, name: str, remedy: str) -> str:
     cut = f": the tree of the first {len(document.edus)} EDUs{remedy}" if len(document.edus) < edus else ""
     alternative = f"Discourse tree of {edus} EDUs"
     return (
-        f"<div><div><code>{escaped(name)}</code>{cut}</div>"
+        f'<div class="tex2jax_ignore mathjax_ignore"><div><code>{escaped(name)}</code>{cut}</div>'
         f'<div style="{_BOX}"><img alt="{alternative}" style="max-width:none" '
         f'src="data:image/svg+xml;base64,{image}"></div></div>'
     )
@@ -55,7 +55,7 @@ def _summary(summary: Summary) -> str:
 def _text(document: Document, summary: Summary | None, name: str, length: int) -> str:
     cut = f": the first {len(document.text):,} of {length:,} characters" if len(document.text) < length else ""
     return (
-        f"<div><div><code>{escaped(name)}</code>{cut}</div>"
+        f'<div class="tex2jax_ignore mathjax_ignore"><div><code>{escaped(name)}</code>{cut}</div>'
         f'<div style="{_BOX};white-space:pre-wrap" dir="auto">{marked_text(document, summary)}</div></div>'
     )
 

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from discsum.document import EDU, Document, Span
 from discsum.errors import FormatError, InputError, TreeError
 from discsum.erst import ERST, Place, SecondaryEdge, Signal
@@ -71,7 +73,12 @@ def from_object(data: Any, source: str = "") -> Document:
         raise FormatError(message, source=source)
     document = _Object(data, "", source)
     # Columnar tables such as Parquet have all fields in every row.
-    there = {name for name, value in document.data.items() if value is not None}
+    # Those of pandas have NaN in fields that other rows have.
+    there = {
+        name
+        for name, value in document.data.items()
+        if value is not None and not (isinstance(value, float) and value != value)
+    }
     text = document.field("text", str)
     if "surrogates" in there:
         text = _with_pairs(text, document.positions("surrogates"))
@@ -203,6 +210,9 @@ class _Object:
         return tuple(self._checked(f"{place}[{index}]", item, str) for index, item in enumerate(found))
 
     def _checked(self, place: str, value: Any, kind: type) -> Any:
+        if kind is list and isinstance(value, np.ndarray):
+            # pandas reads the lists of Parquet as arrays.
+            value = value.tolist()
         # In Python `True` is an int; in JSON it is not a number.
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
             got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"

@@ -7,16 +7,20 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.batches import check_several
 from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_scorer import METRICS as METRICS
 from discsum.metrics.rouge_scorer import scorer
 from discsum.metrics.rouge_words import lacks_words
 from discsum.signature import Signature
+
+if TYPE_CHECKING:
+    from discsum.summary import Summary
 
 # The end of a sentence and the beginning of another one on the same line.
 _NEXT_SENTENCE = re.compile(r"""[.!?]["')\]’”]*[^\S\n]+["'(\[‘“]*[A-Z]""")
@@ -70,16 +74,17 @@ def signature(*measures: str) -> Signature:
     return Signature.of(metrics=METRICS, measure=measures or ("f",), **fixed, scorer=used)
 
 
-def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]], *, measure: str = "f") -> RougeScores:
+def rouge(
+    predictions: Sequence[str | Summary], references: Sequence[str | Sequence[str]], *, measure: str = "f"
+) -> RougeScores:
     """Return ROUGE-1, ROUGE-2 and ROUGE-Lsum of every document.
 
-    Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line, such as
-    `Summary.lines` joined by line breaks; texts that do not seem to give a warning. Words are stemmed (Porter). Only
+    Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line; a `Summary`
+    has its own lines, and texts that do not seem to give a warning. Words are stemmed (Porter). Only
     the letters a to z and digits count, so texts in other scripts score 0, which gives a warning too. With several
     references for a summary, each metric uses the one with the best F1; there is no jackknifing. A list is several
     references, not the sentences of one, which are joined with line breaks. The signature has a digest of the
-    references. The measure is `f`, `p` or `r`:
-    F1, precision or recall.
+    references. The measure is `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
         TypeError: Something else than texts, or a single one.
@@ -89,26 +94,30 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     signed = signature(measure)
     if isinstance(predictions, str) or isinstance(references, str):
         raise TypeError("expected a list of summaries and a list of references, got a single text; put it in a list")
-    predictions = [_text(row, prediction) for row, prediction in enumerate(predictions)]
+    check_several(predictions, "summaries")
+    check_several(references, "references")
+    summaries = [_text(row, prediction) for row, prediction in enumerate(predictions)]
     references = [_references(row, given) for row, given in enumerate(references)]
-    if not predictions and not references:
+    if not summaries and not references:
         raise InputError("expected summaries and references, got none")
-    if len(predictions) != len(references):
-        raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
-    _warn_of_long_lines("summaries", [[prediction] for prediction in predictions])
+    if len(summaries) != len(references):
+        raise InputError(f"expected a reference for each of {len(summaries)} summaries, got {len(references)}")
+    _warn_of_long_lines("summaries", [[summary] for summary in summaries])
     _warn_of_long_lines("references", references)
-    _warn_of_marks("summaries", [[prediction] for prediction in predictions])
+    _warn_of_marks("summaries", [[summary] for summary in summaries])
     _warn_of_marks("references", references)
     _warn_without_words(references)
     _, computes = scorer()
-    values = np.zeros((len(predictions), len(METRICS)))
-    for row, (prediction, texts) in enumerate(zip(predictions, references, strict=True)):
-        scores = computes.score_multi(texts, prediction)
+    values = np.zeros((len(summaries), len(METRICS)))
+    for row, (summary, texts) in enumerate(zip(summaries, references, strict=True)):
+        scores = computes.score_multi(texts, summary)
         values[row] = [getattr(scores[metric], MEASURES[measure]) for metric in METRICS]
     return RougeScores(values, signed.with_(references=_digest(references)))
 
 
 def _text(row: int, given: Any) -> str:
+    if hasattr(given, "lines"):
+        return "\n".join(given.lines)
     if not isinstance(given, str):
         raise TypeError(f"document {row}: expected the text of a summary, got {type(given).__name__}")
     return given

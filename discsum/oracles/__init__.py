@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from discsum.batches import check_several
 from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_words import lacks_words
 from discsum.registry import Registry, call_problem
@@ -115,7 +116,8 @@ def document_labels(
 
 
 def _texts(name: str, given: Iterable[str]) -> list[str]:
-    found = [*given] if isinstance(given, Iterable) else given
+    check_several(given, name)
+    found = [*given]
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise TypeError(f"{name}: expected texts, got {given!r:.80}")
     return found

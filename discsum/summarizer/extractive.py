@@ -214,7 +214,7 @@ class ExtractiveSummarizer(UnitScorer):
         units: int | None = None,
         policy: Policy | None = None,
         batch_size: int = 8,
-        ids: Iterable[str] | None = None,
+        ids: Iterable[str | int] | None = None,
         tidy: bool = False,
     ) -> Iterator[Summary]:
         """Yield the summary of each text or document, in order, encoding `batch_size` of them at a time.

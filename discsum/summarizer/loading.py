@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from discsum.baselines import baseline
@@ -16,6 +17,9 @@ from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline
 from discsum.summarizer.pipeline import SummaryPipeline
+
+# Held while one is loaded, so that threads that start together wait for it instead of loading it again.
+_LOADING = RLock()
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
@@ -44,7 +48,8 @@ def load_scorer(
         model = ExtractiveSummarizer.from_pretrained(name, device=device, precision=precision)
     else:
         folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
-        model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
+        with _LOADING:
+            model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
     check_unit(name, model.unit, unit)
     return model
 

@@ -70,7 +70,7 @@ class SummaryPipeline:
         return extract(document, self.scorer, self.policy, scores=scores, own=own, tidy=self.tidy)
 
     def many(
-        self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8
+        self, texts: Iterable[str | Document], ids: Iterable[str | int] | None = None, batch_size: int = 8
     ) -> Iterator[Summary]:
         """Yield the summary of each text or document, in order, parsing `batch_size` of them at a time.
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 from format_cases import chain, documents, numbered
 from hypothesis import given, settings
@@ -146,6 +147,18 @@ def test_surrogates_in_a_row_survive_json(text):
     with pytest.raises(FormatError, match="surrogates: expected positions of at least 0, got -1"):
         Document.from_json(document.to_json() | {"surrogates": [-1]})
     assert Document.from_json(document.to_json() | {"surrogates": [10**9, 1]})
+
+
+def test_documents_survive_pandas():
+    pandas = pytest.importorskip("pandas")
+    tree = RSTTree(2, [Node(0, 1, 0, "NS", "causal-cause")])
+    one, other = (Document.from_edu_texts(["Rain fell,", f"so we {what}."], tree) for what in ("stayed", "left"))
+    other = dataclasses.replace(other, warnings=("a doubt",))
+    frame = pandas.DataFrame([one.to_json(), other.to_json()])
+    assert [Document.from_json(row) for row in frame.to_dict("records")] == [one, other]
+    # Lists of a Parquet table come as arrays.
+    arrays = frame.map(lambda value: np.array(value) if isinstance(value, list) else value)
+    assert [Document.from_json(row) for row in arrays.to_dict("records")] == [one, other]
 
 
 @given(st.text(st.sampled_from("ab\U0001f600\u00e9"), max_size=12), st.lists(st.integers(0, 20), max_size=8))

@@ -9,10 +9,12 @@ from nltk.stem.porter import PorterStemmer
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
+from discsum.document import Document, Span
 from discsum.errors import InputError, InputWarning
 from discsum.metrics.rouge import MEASURES, rouge, signature
 from discsum.metrics.rouge_scorer import scorer
 from discsum.metrics.rouge_words import plain_words, stemmed_words
+from discsum.summary import Summary
 
 WORDS = ("The", "river", "rose", "rises", "rising", "river's", "ÉTÉ", "3,000", "harbour.", "\n", "\u2028", "ice-cold")
 PREDICTION = "The ferries stopped running.\nIce covered the harbour."
@@ -158,6 +160,8 @@ def test_words_are_those_of_rouge_score(text):
 def test_only_texts_are_compared():
     for texts, message in (
         (("It rained.", "It rained."), "got a single text; put it in a list"),
+        (({"a": "It rained."}, ["It rained."]), "summaries: expected several summaries, got a dict, which iterates"),
+        ((["It rained."], {"It rained."}), "references: expected several references in order, got a set; sort it"),
         ((["It rained.", None], ["It rained."] * 2), "document 1: expected the text of a summary, got NoneType"),
         ((["It rained."], [float("nan")]), "document 0: expected a reference, or a list of references, got nan"),
         ((["It rained."], [["Rain.", 3]]), r"document 0: expected a reference, or a list of references, got \['Rain"),
@@ -168,6 +172,14 @@ def test_only_texts_are_compared():
     # Several references in whatever holds them, such as a column of a Parquet table.
     for several in (np.array(["Snow.", "It rained."]), ("Snow.", "It rained."), iter(["Snow.", "It rained."])):
         assert rouge(["It rained."], [several]).mean["rouge1"] == 1
+
+
+def test_summaries_have_their_own_lines():
+    text = "The old mill by the river closed. Nobody in the town was surprised by that."
+    document = Document.from_spans(text, [Span(0, 33), Span(34, 75)], [])
+    summary = Summary.from_indices(document, "sentence", "test", [1, 1], [0, 1])
+    found = rouge([summary], [text.replace(". ", ".\n")])
+    assert found.mean == dict.fromkeys(("rouge1", "rouge2", "rougeLsum"), 1)
 
 
 def test_empty_references_give_a_warning():

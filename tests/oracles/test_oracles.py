@@ -145,7 +145,7 @@ def test_a_single_text_instead_of_units():
     ("units", "references", "options", "error", "message"),
     [
         ([None, "a"], "a", {}, TypeError, r"units: expected texts, got \[None, 'a'\]"),
-        (["a"], None, {}, TypeError, "references: expected texts, got None"),
+        (["a"], None, {}, TypeError, "references: expected several references, got one NoneType"),
         (["a"], ["a", 3], {}, TypeError, r"references: expected texts, got \['a', 3\]"),
         (["a", "b"], "a", {"heads": [0]}, InputError, r"heads: expected one for each of 2 units, got shape \(1,\)"),
     ],

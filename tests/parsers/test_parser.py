@@ -202,7 +202,9 @@ def test_an_unknown_vector():
 
 
 def test_encoding_gives_a_vector_a_subword():
-    encoded = PARSER.encode(["The old mill broke.", "", "rain"], keep=[SUBWORDS])
+    texts = ["The old mill broke.", "", "rain"]
+    assert [one.text for one in PARSER.segment(iter(texts))] == texts
+    encoded = PARSER.encode(iter(texts), keep=[SUBWORDS])
     assert [item.vectors[SUBWORDS].shape for item in encoded] == [(len(item.subwords), 32) for item in encoded]
     assert PARSER.encode([]) == []
 

@@ -1,5 +1,8 @@
 """Scorers themselves as models, in place of their names."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import tiny
 
@@ -7,6 +10,7 @@ import discsum
 from discsum.errors import InputError, WeightsError
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.summarizer.loading import _loaded
 
 
 class Longest(UnitScorer):
@@ -14,6 +18,23 @@ class Longest(UnitScorer):
 
     def score(self, document, unit):
         return [span.end - span.start for span in document.units(unit)]
+
+
+def test_threads_that_start_together_load_once(summarizer_folders, monkeypatch):
+    made = []
+
+    def slow(folder, **options):
+        made.append(folder)
+        time.sleep(0.2)
+        return load(folder, **options)
+
+    load = ExtractiveSummarizer.from_pretrained
+    monkeypatch.setattr(ExtractiveSummarizer, "from_pretrained", slow)
+    _loaded.cache_clear()
+    folder = summarizer_folders["sentence"]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda text: discsum.summarize(text, model=folder, units=1).text, [tiny.ARTICLE] * 4))
+    assert (len(made), len({*found})) == (1, 1)
 
 
 @pytest.fixture(params=["sentence", "edu"])
