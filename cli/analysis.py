@@ -62,7 +62,7 @@ def load_system(system: str, r: int, device: str) -> AbstractiveSummarizer:
     return load_model(model, selector, None if selector in (None, ALL) else r, device, **selector_options(rest))
 
 
-def parsed_whole(item: Item, parser: str, device: str, summarizer: AbstractiveSummarizer) -> Document:
+def parsed_document(item: Item, parser: str, device: str, summarizer: AbstractiveSummarizer) -> Document:
     """Return the document of one text, parsed if it has no tree; warn if the model does not read all of it."""
     with loading("the parser"):
         from discsum.parsers.loading import load_parser

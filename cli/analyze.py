@@ -13,7 +13,7 @@ from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import check_model, check_model_location
 from discsum.abstractive.sparse.selectors import ALL, check_name
 from discsum.batches import batches
-from discsum.cli.analysis import Documents, Model, Out, load_model, parsed_whole, read_table, write_numbers
+from discsum.cli.analysis import Documents, Model, Out, load_model, parsed_document, read_table, write_numbers
 from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
@@ -79,7 +79,7 @@ def attention(
 
         summarizer = load_model(model, selector, r, device)
     _check_layers([layer], summarizer)
-    document = parsed_whole(item, parser, device, summarizer)
+    document = parsed_document(item, parser, device, summarizer)
     maps = attention_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer))
     title = f"{summarizer.name}, layer {layer}, heads averaged"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discsum.cli.analysis import parsed_whole, write_numbers
+from discsum.cli.analysis import parsed_document, write_numbers
 from discsum.cli.progress import loading
 from discsum.constants import BEAMS
 
@@ -22,7 +22,7 @@ def draw_chunks(item: Item, model: str, output: str, max_tokens: int, parser: st
         from discsum.abstractive.summarizer import AbstractiveSummarizer
 
         summarizer = AbstractiveSummarizer.from_pretrained(model, device=device)
-    document = parsed_whole(item, parser, device, summarizer)
+    document = parsed_document(item, parser, device, summarizer)
     maps = chunk_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
     path = write_numbers(output, "attention-chunks", maps.to_dict())
     settings = ", ".join(f"{name} {value}" for name, value in summarizer.family.settings().items())

@@ -67,7 +67,7 @@ def mapped(folder: Location, manifest: Manifest, *, check: bool = True) -> Path:
     """
     with needs("datasets"):
         import datasets
-    shards = manifest.filled(folder)
+    shards = manifest.nonempty_shards(folder)
     # The copy is named after the checksums of the shards and its own: a moved folder keeps its copy, and a damaged copy
     # is replaced.
     name = hashlib.sha256("".join(shard.sha256 for shard in shards).encode()).hexdigest()[:DIGITS]

@@ -69,7 +69,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         if not self.recipe.tree:
             documents = ensure_segmented(entries, lambda: self.parser)
             return [
-                Record(document, pair.references, {}, given=_has_tree(pair))
+                Record(document, pair.references, {}, given_tree=pair.has_tree)
                 for pair, document in zip(entries, documents, strict=True)
             ]
         encoder, keep = self.encoder, set[str]()
@@ -116,8 +116,4 @@ class DatasetMaker(ShardMaker[Pair, Record]):
                 labels[unit] = document_labels(oracle, document, unit, pair.references, self.recipe.oracle_units)
             if self.encoder is not None:
                 vectors[unit] = self.encoder.of(item, unit).half().cpu().numpy()
-        return Record(document, pair.references, labels, vectors, _has_tree(pair))
-
-
-def _has_tree(pair: Pair) -> bool:
-    return pair.document is not None and pair.document.tree is not None
+        return Record(document, pair.references, labels, vectors, pair.has_tree)

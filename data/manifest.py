@@ -58,7 +58,7 @@ class Shard(Checked):
         failed: Number of documents that failed.
         sha256: Its checksum.
         entries: Digest of its documents, that of `records.Origin`.
-        given: Number of its documents that came with their own tree.
+        given_trees: Number of its documents that came with their own tree.
     """
 
     file: str
@@ -66,7 +66,7 @@ class Shard(Checked):
     failed: Natural
     sha256: str
     entries: str
-    given: Natural = 0
+    given_trees: Natural = 0
 
     def problems(self) -> list[str]:
         """Return a problem if the file is not in the dataset's folder."""
@@ -146,11 +146,11 @@ class Manifest:
         object.__setattr__(self, "failed", sum(shard.failed for shard in self.shards))
 
     @property
-    def given(self) -> int:
+    def given_trees(self) -> int:
         """Number of documents that came with their own tree."""
-        return sum(shard.given for shard in self.shards)
+        return sum(shard.given_trees for shard in self.shards)
 
-    def filled(self, folder: Location) -> list[Shard]:
+    def nonempty_shards(self, folder: Location) -> list[Shard]:
         """Return the shards that have documents.
 
         Raises:

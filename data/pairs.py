@@ -51,6 +51,11 @@ class Pair:
     document: Document | None = None
     source: str = field(default="", compare=False)
 
+    @property
+    def has_tree(self) -> bool:
+        """Whether the text came with its own tree."""
+        return self.document is not None and self.document.tree is not None
+
 
 @dataclass(frozen=True)
 class PairSource:

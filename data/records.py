@@ -49,7 +49,7 @@ class ShardRecord(Checked):
         recipe: As in `Origin`.
         entries: As in `Origin`.
         failures: Lines of `failures.jsonl` for the documents that failed.
-        given: Number of its documents that came with their own tree.
+        given_trees: Number of its documents that came with their own tree.
     """
 
     sha256: str
@@ -60,7 +60,7 @@ class ShardRecord(Checked):
     recipe: str
     entries: str
     failures: str = ""
-    given: Natural = 0
+    given_trees: Natural = 0
 
     def problems(self) -> list[str]:
         """Return a problem unless each failure has a line."""
@@ -85,7 +85,7 @@ def commit(
     origin: Origin,
     *,
     width: int = 0,
-    given: int = 0,
+    given_trees: int = 0,
 ) -> None:
     """Write a shard, and then its record, so that a shard with a record is complete.
 
@@ -96,12 +96,12 @@ def commit(
         failures: The documents that failed.
         origin: What it was made from.
         width: Size of a unit vector; 0 without vectors.
-        given: Number of documents that came with their own tree.
+        given_trees: Number of documents that came with their own tree.
     """
     write_bytes(path, content)
     checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
     counts = documents, len(failures), width
-    ShardRecord(checksum, len(content), *counts, origin.recipe, origin.entries, lines, given).write(path)
+    ShardRecord(checksum, len(content), *counts, origin.recipe, origin.entries, lines, given_trees).write(path)
 
 
 @dataclass(frozen=True)

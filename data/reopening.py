@@ -44,7 +44,7 @@ def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> No
         if shard.file not in damaged:
             size, width = sizes[shard.file], manifest.width
             counts = shard.documents, shard.failed, width
-            record = ShardRecord(shard.sha256, size, *counts, digest, shard.entries, failures, shard.given)
+            record = ShardRecord(shard.sha256, size, *counts, digest, shard.entries, failures, shard.given_trees)
             record.write(folder / shard.file)
     remove([folder / MANIFEST])
     remove(folder / name for name in damaged if name in sizes)

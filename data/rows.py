@@ -192,7 +192,7 @@ def open_rows(folder: str | Location, first: int = 0, last: int | None = None, *
             large folder should not be read whole before its first document.
     """
     folder = location(folder)
-    shards = Manifest.read(folder).filled(folder)
+    shards = Manifest.read(folder).nonempty_shards(folder)
     files = [ShardFile(folder / shard.file, shard.documents, shard.sha256) for shard in shards]
     return DatasetRows(files, first, last, memory)
 

@@ -302,7 +302,7 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
         width = max(width, record.width)
         # The checksum is that of the record, so that damage after writing is found.
         counts = record.documents, record.failed
-        shards.append(Shard(name, *counts, record.sha256, record.entries, record.given))
+        shards.append(Shard(name, *counts, record.sha256, record.entries, record.given_trees))
     write_bytes(job.folder / FAILURES, "".join(lines).encode())
     manifest = Manifest(job.recipe, shards, width)
     manifest.write(job.folder)

@@ -34,14 +34,14 @@ class Record:
         references: The reference summaries, one sentence per line.
         labels: By kind of unit, `(units,)`: 1 for units that the oracle chose; empty without an oracle.
         vectors: By kind of unit, `(units, width)` float16; empty if units were not encoded.
-        given: Whether the document came with its own tree.
+        given_tree: Whether the document came with its own tree.
     """
 
     document: Document
     references: tuple[str, ...]
     labels: dict[str, NDArray[np.int8]]
     vectors: dict[str, NDArray[np.float16]] = field(default_factory=dict)
-    given: bool = False
+    given_tree: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def write_shard(
     content = pa.BufferOutputStream()
     metadata = {"failures": failed, "width": str(width), "recipe": origin.recipe}
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
-    given = sum(record.given for record in records)
-    commit(path, content.getvalue().to_pybytes(), len(records), failures, origin, width=width, given=given)
+    given_trees = sum(record.given_tree for record in records)
+    commit(path, content.getvalue().to_pybytes(), len(records), failures, origin, width=width, given_trees=given_trees)
     del table, content
     # Arrow keeps freed memory for its next table, which a worker makes minutes later.
     pa.default_memory_pool().release_unused()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from typer.testing import CliRunner
 
-from discsum.abstractive.sparse.selectors import SELECTORS, check_options, learned
+from discsum.abstractive.sparse.selectors import SELECTORS, check_options, learned_selectors
 from discsum.baselines import BASELINES
 from discsum.cli.app import app
 from discsum.data.engines import ENGINES
@@ -95,7 +95,7 @@ def test_an_unknown_name_gets_a_suggestion(registry, name, message):
 def test_an_unknown_selector_gets_a_suggestion():
     with pytest.raises(InputError, match=r"selector: expected one of all, .* \(did you mean mean_key\?"):
         check_options("mean_keys", {})
-    assert learned() == ["attention_pooling", "gru"]
+    assert learned_selectors() == ["attention_pooling", "gru"]
 
 
 ORACLE = '''

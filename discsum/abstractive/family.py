@@ -29,7 +29,7 @@ IGNORED = -100
 Recipe = TypeVar("Recipe", bound=AbstractiveRecipe)
 
 
-def asked_options(options: Mapping[str, Any]) -> str:
+def requested_options(options: Mapping[str, Any]) -> str:
     """Return the options of `load` that ask for something, for messages; empty if all have their defaults."""
     names = [name for name, value in options.items() if value is not None and (name, value) != ("share_beams", True)]
     return ", ".join("share_beams (--per-beam)" if name == "share_beams" else name for name in sorted(names))

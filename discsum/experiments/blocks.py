@@ -39,7 +39,7 @@ class Block:
 
 def given_trees(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return the number of texts that came with their own tree, for a signature; empty if none did."""
-    given = sum(pair.document is not None and pair.document.tree is not None for pair in pairs)
+    given = sum(pair.has_tree for pair in pairs)
     return {"given_trees": given} if given else {}
 
 
@@ -140,9 +140,9 @@ class DatasetBlocks:
         made_by = recipe["made_by"]
         # As `ExtractiveSummarizer.vectors_key`.
         self.vectors_key = (made_by["parser"], recipe["encoder"], made_by.get("encoder", ""), unit)
-        given = {"given_trees": self.manifest.given} if self.manifest.given else {}
+        given = {"given_trees": self.manifest.given_trees} if self.manifest.given_trees else {}
         self.parser_name: str | None = f"{recipe['parser']}@{made_by['parser'][:8]}"
-        if self.manifest.given == self.manifest.documents:
+        if self.manifest.given_trees == self.manifest.documents:
             self.parser_name = None
         parser = {} if self.parser_name is None else {"parser": self.parser_name}
         units = {} if recipe["oracle"] == UNLABELLED else {"oracle_units": recipe["oracle_units"] or "own"}

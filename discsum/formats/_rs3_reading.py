@@ -82,7 +82,7 @@ def _join(
 ) -> tuple[Part, Part]:
     """Append the nodes over an element, its nuclei and satellites; return what the nuclei and what all cover."""
     shared = Counter(child.relation for child in children)
-    alone = are_alone(shared, found.types)
+    alone = none_is_shared(shared, found.types)
     nuclei = [parts[element.id]] if element.kind == "segment" else []
     satellites: list[Part] = []
     for child in children:
@@ -146,7 +146,7 @@ def _renumbered(erst: ERST, segments: Sequence[Element], kept: Collection[str]) 
     return replace(erst, signals=tuple(signals))
 
 
-def are_alone(shared: Counter[str], types: dict[str, set[str]]) -> bool:
+def none_is_shared(shared: Counter[str], types: dict[str, set[str]]) -> bool:
     """Return whether no two children of an element share a relation that may be multinuclear."""
     return all(count == 1 for label, count in shared.items() if "multinuc" in types.get(label, {"multinuc"}))
 
@@ -159,7 +159,7 @@ def is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dic
         child: The child.
         shared: How many of the element's children have each relation.
         types: The declared types of relations.
-        alone: The result of `are_alone` for these.
+        alone: The result of `none_is_shared` for these.
     """
     if parent.kind == "segment":
         return False

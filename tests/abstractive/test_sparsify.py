@@ -14,7 +14,7 @@ from transformers import (
 
 from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
 from discsum.abstractive.sparse.attention import SparseCrossAttention
-from discsum.abstractive.sparse.selectors import SELECTORS, learned
+from discsum.abstractive.sparse.selectors import SELECTORS, learned_selectors
 from discsum.errors import InputError, InputWarning
 
 ALL_SELECTORS = list(SELECTORS)
@@ -201,12 +201,12 @@ def test_the_bases_parameters_keep_their_names(selector):
     after = model.state_dict()
     assert all(after[name].equal(value) for name, value in before.items())
     new = set(after) - set(before)
-    if selector in learned():
+    if selector in learned_selectors():
         assert all("encoder_attn.selector." in name or name.startswith("sentence_encoder.") for name in new)
         layer = model.get_decoder().layers[1].encoder_attn
         assert layer.selector.query.weight.equal(layer.q_proj.weight)
         assert layer.selector.key.bias.equal(layer.k_proj.bias)
-    assert bool(new) == (selector in learned() or selector == "mean_key")
+    assert bool(new) == (selector in learned_selectors() or selector == "mean_key")
     densify(model)
     assert list(model.state_dict()) == list(before)
     assert type(model.get_decoder().layers[0].encoder_attn).__name__ == "BartAttention"

@@ -28,7 +28,7 @@ from discsum.errors import DiscsumError
 from discsum.formats import dump, load, read_trees
 from discsum.formats._plain_text import fold
 from discsum.formats._rs3_elements import Element, read_elements
-from discsum.formats._rs3_reading import are_alone, is_nucleus
+from discsum.formats._rs3_reading import is_nucleus, none_is_shared
 
 COLUMNS = ("files", "read", "warned", "refused", "same", "by JSON", "other heads")
 
@@ -54,7 +54,7 @@ def rs3_structure(content: bytes) -> Hashable:
         shared = Counter(child.relation for child in below[id])
         nuclei, satellites = [], []
         for child in below[id]:
-            inside = is_nucleus(items[id], child, shared, found.types, are_alone(shared, found.types))
+            inside = is_nucleus(items[id], child, shared, found.types, none_is_shared(shared, found.types))
             # Skip groups without any segment.
             if wholes[child.id]:
                 (nuclei if inside else satellites).append(f"{child.relation}: {wholes[child.id]}")

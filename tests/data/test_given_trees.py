@@ -35,8 +35,12 @@ def make(table, folder, parser_folder, tree=True, **options):
 @pytest.mark.parametrize("tree", [True, False])
 def test_given_trees_are_counted(table, parser_folder, tmp_path, tree):
     manifest = make(table, tmp_path / "set", parser_folder, tree)
-    assert (manifest.given, manifest.documents, [shard.given for shard in manifest.shards]) == (7, 10, [3, 3, 1, 0])
-    assert Manifest.read(tmp_path / "set").given == 7
+    assert (manifest.given_trees, manifest.documents, [shard.given_trees for shard in manifest.shards]) == (
+        7,
+        10,
+        [3, 3, 1, 0],
+    )
+    assert Manifest.read(tmp_path / "set").given_trees == 7
 
 
 def test_verify_keeps_the_number(table, parser_folder, tmp_path):
@@ -44,7 +48,7 @@ def test_verify_keeps_the_number(table, parser_folder, tmp_path):
     make(table, folder, parser_folder)
     shard = folder / "shard-00001.parquet"
     shard.write_bytes(shard.read_bytes()[:-1])
-    assert make(table, folder, parser_folder, verify=True, warn=lambda line: None).given == 7
+    assert make(table, folder, parser_folder, verify=True, warn=lambda line: None).given_trees == 7
 
 
 def test_manifests_from_before_have_no_number(table, parser_folder, tmp_path):
@@ -52,6 +56,6 @@ def test_manifests_from_before_have_no_number(table, parser_folder, tmp_path):
     make(table, path.parent, parser_folder)
     content = json.loads(path.read_text())
     for shard in content["shards"]:
-        del shard["given"]
+        del shard["given_trees"]
     path.write_text(json.dumps(content))
-    assert Manifest.read(path.parent).given == 0
+    assert Manifest.read(path.parent).given_trees == 0

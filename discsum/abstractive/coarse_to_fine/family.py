@@ -17,7 +17,7 @@ from discsum.abstractive.coarse_to_fine.memory import Record
 from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 from discsum.abstractive.coarse_to_fine.objective import MovingBaseline, policy_loss, returns_of, rewards_of
 from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe
-from discsum.abstractive.family import IGNORED, Family, FamilyCard, asked_options
+from discsum.abstractive.family import IGNORED, Family, FamilyCard, requested_options
 from discsum.abstractive.folder import folder_of, load_model, load_tokenizer
 from discsum.abstractive.recipe import check_kept
 from discsum.abstractive.vocabulary import check_words, make_word_tokenizer, read_vectors, unknown_id
@@ -68,7 +68,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
             WeightsError: No such model, or one without safetensors weights.
             InputError: Unknown options, another kind of model, or a variant with other parameters.
         """
-        if asked := asked_options(options):
+        if asked := requested_options(options):
             raise InputError(
                 f"{name_or_path}: expected only variant and samples, the options of a coarse-to-fine model, got {asked}"
             )

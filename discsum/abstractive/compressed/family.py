@@ -15,7 +15,7 @@ from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.compressed.mixture import smoothed_loss
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
 from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
-from discsum.abstractive.family import Family, FamilyCard, asked_options
+from discsum.abstractive.family import Family, FamilyCard, requested_options
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import check_kept, under
 from discsum.abstractive.scratch import CONFIG_FIELDS
@@ -54,7 +54,7 @@ class CompressedFamily(Family[CompressedRecipe]):
             WeightsError: No such model, or one without safetensors weights.
             InputError: A model of another kind, or any option.
         """
-        if asked := asked_options(options):
+        if asked := requested_options(options):
             raise InputError(
                 f"{name_or_path}: expected no selector options for a model of the family compressed, which has no "
                 f"selector, got {asked}"

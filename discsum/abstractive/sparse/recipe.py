@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.scratch import Scratch
 from discsum.abstractive.sparse.objective import Objective
-from discsum.abstractive.sparse.selectors import ALL, learned, learns, names
+from discsum.abstractive.sparse.selectors import ALL, learned_selectors, learns, names
 from discsum.recipes.fields import Count, about, one_of
 
 
@@ -44,7 +44,7 @@ class SparseRecipe(AbstractiveRecipe):
             )
         if mode == "kl" and self.beta is None and self.selector in names() and not learns(self.selector, self.options):
             found.append(
-                f"selector: expected one that learns ({', '.join(learned())}), or a beta, for the mode kl, "
+                f"selector: expected one that learns ({', '.join(learned_selectors())}), or a beta, for the mode kl, "
                 f"got {self.selector!r}"
             )
         if self.model is None and mode == "kl":

@@ -22,15 +22,15 @@ def summarizer_card(
     config: SummarizerConfig,
     network: SynthesizerConfig,
     documents: tuple[int, int],
-    given: int,
+    given_trees: int,
     log: Sequence[LogEntry],
     best: LogEntry,
     notes: str,
 ) -> str:
     """Return the model card of a run: a description, the data, the recipe and the validation figures.
 
-    `documents` are the numbers of training and validation documents, and `given` is the number of documents in the
-    training sources that came with their own tree.
+    `documents` are the numbers of training and validation documents, and `given_trees` is the number of documents in
+    the training sources that came with their own tree.
     """
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
@@ -50,8 +50,8 @@ def summarizer_card(
         else "The encoder was frozen and is not part of the model."
     )
     unit = "EDU" if recipe.unit == "edu" else recipe.unit
-    own = f"{number_of(given, 'document')} of the training sources came with trees of their own. "
-    own = own if given else ""
+    own = f"{number_of(given_trees, 'document')} of the training sources came with trees of their own. "
+    own = own if given_trees else ""
     rules = ""
     if recipe.block_trigrams:
         rules += " A unit that shares a trigram with the summary is left out."

@@ -53,7 +53,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         lengths: `(examples,)` number of units of each example.
         blocks: `(examples,)` block of each row; see `DatasetRows.blocks`.
         digest: Identity of the examples' content.
-        given: Number of documents in the folder that came with their own tree, by the folder.
+        given_trees: Number of documents in the folder that came with their own tree, by the folder.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
                 f"preprocess with --unit {unit} and --encoder, and with an oracle"
             )
         self.width = manifest.width if encoded else 0
-        self.given = {str(folder): manifest.given}
+        self.given_trees = {str(folder): manifest.given_trees}
         made_by = manifest.recipe["made_by"]
         self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
         counts = [compute.list_value_length(part).to_numpy() for part in self.rows.column(f"{unit}_labels")]
@@ -150,7 +150,7 @@ class UnitCollection(Collection[UnitExample]):
     Attributes:
         width: Size of a unit vector.
         encoder: Identity of the Hugging Face encoder of the vectors: `encoder` and `revision`, if any.
-        given: Number of documents in the sources' folders that came with their own tree.
+        given_trees: Number of documents in the sources' folders that came with their own tree.
     """
 
     def __init__(self, sources: Sequence[tuple[UnitExamples, float]]) -> None:
@@ -161,8 +161,8 @@ class UnitCollection(Collection[UnitExample]):
         """
         super().__init__(sources)
         self.width = max((examples.width for examples, _ in sources), default=0)
-        by_folder = [examples.given for examples, _ in sources]
-        self.given = sum({folder: count for one in by_folder for folder, count in one.items()}.values())
+        by_folder = [examples.given_trees for examples, _ in sources]
+        self.given_trees = sum({folder: count for one in by_folder for folder, count in one.items()}.values())
         encoders = {tuple(sorted(examples.encoder.items())) for examples, _ in sources}
         if len(encoders) > 1:
             raise InputError(

@@ -267,7 +267,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""
         documents = len(self.train), len(self.validation)
-        network, given = self.scorer.network.config, self.train.given
+        network, given = self.scorer.network.config, self.train.given_trees
         return summarizer_card(self.recipe, self.config, network, documents, given, log, best, self.notes)
 
     def _summarizer(self) -> ExtractiveSummarizer:

@@ -35,7 +35,7 @@ def names() -> list[str]:
 def learns(name: str, options: Mapping[str, Any]) -> bool:
     """Return whether a selector has parameters of its own, which must be trained before it selects.
 
-    One that cannot be made for a model of some usual size has none, as far as this function knows.
+    It is made once for the attention of bart-large. One that cannot be made for that counts as having none.
     """
     if name == ALL:
         return False
@@ -54,11 +54,12 @@ def learns(name: str, options: Mapping[str, Any]) -> bool:
                 True for _ in entry.value(AttentionShape(width=1024, heads=16, head_size=64), **options).parameters()
             )
     except Exception:
-        # Making the selector of the model itself raises the error, if there is one.
+        # A selector of another package may raise anything. If it also fails for the model's own sizes, making it there
+        # raises that error.
         return False
 
 
-def learned() -> list[str]:
+def learned_selectors() -> list[str]:
     """Return the names of the own selectors that have to be trained."""
     return [name for name in SELECTORS.own if learns(name, {})]
 
@@ -152,7 +153,7 @@ __all__ = [
     "SELECTORS",
     "changed_options",
     "check_options",
-    "learned",
+    "learned_selectors",
     "learns",
     "make_selectors",
     "names",
