@@ -1,4 +1,4 @@
-"""`discsum analyze`: attention maps, sparsity, ROUGE by sentences read, decoding time, and corpus statistics."""
+"""`discsum analyze`: attention maps, sparsity, ROUGE by sentences read, and decoding time."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.abstractive.families import family_of
-from discsum.abstractive.folder import check_model, check_model_location
+from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL, check_name
-from discsum.batches import batches
 from discsum.cli.analysis import Documents, Model, Out, load_model, parsed_document, read_table, write_numbers
 from discsum.cli.analyze_chunks import draw_chunks
+from discsum.cli.analyze_corpora import corpus, trees
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.completion import selectors
-from discsum.cli.documents import BATCH, Run
+from discsum.cli.documents import Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import BEAMS, SHIPPED_PARSER
@@ -30,7 +30,7 @@ from discsum.errors import InputError
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
-app = command_app(help="Measure sequence-to-sequence models and corpora.", no_args_is_help=True)
+app = command_app(help="Measure sequence-to-sequence models, corpora and trees.", no_args_is_help=True)
 
 
 @app.command()
@@ -241,38 +241,8 @@ def time(
         typer.echo(f"{term:5}{seconds:12.3e}{relative:12.3e}")
 
 
-@app.command()
-def corpus(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
-    model: Annotated[str, typer.Option(help="Folder of a model with its tokenizer, or hf:NAME from the hub.")],
-    output: Out = "analysis",
-    documents: Documents = 1_000_000,
-    parser: ParserName = SHIPPED_PARSER,
-) -> None:
-    """Count tokens and sentences of a corpus.
-
-    Table 4 of Manakul and Gales 2021.
-
-    Example: discsum analyze corpus news.jsonl --model hf:facebook/bart-large-cnn
-    """
-    from discsum.abstractive.folder import load_tokenizer
-
-    check_model_location(model)
-    run = Run()
-    pairs = read_table(table, documents, run)
-    with loading("the parser"):
-        from discsum.abstractive.analysis.corpus import corpus_statistics
-        from discsum.parsers.loading import load_parser
-        from discsum.parsers.parsing import ensure_segmented
-
-        tokenizer, engine = load_tokenizer(model), load_parser(parser)
-    blocks = (zip(block, ensure_segmented(block, lambda: engine), strict=True) for block in batches(pairs, BATCH))
-    counted = ((pair, len(document.sentences)) for block in blocks for pair, document in block)
-    found = corpus_statistics(counted, tokenizer)
-    write_numbers(output, "corpus", {"table": table, "model": model, **asdict(found)})
-    figures = {"N": found.tokens, "N1": found.sentences, "M": found.summary_tokens, "N/M": found.ratio}
-    typer.echo("  ".join([f"documents {found.documents}", *(f"{name} {value:.1f}" for name, value in figures.items())]))
-    run.finish()
+app.command()(corpus)
+app.command()(trees)
 
 
 def _check_layers(layers: Sequence[int], summarizer: AbstractiveSummarizer) -> None:

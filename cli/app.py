@@ -24,7 +24,7 @@ COMMANDS = {
     "preprocess": "Parse, label and encode texts with summaries, for training.",
     "train": "Train a parser or a summarizer, or resume its training.",
     "evaluate": "Evaluate parsers on gold trees, summarizers on references.",
-    "analyze": "Measure sequence-to-sequence models and corpora.",
+    "analyze": "Measure sequence-to-sequence models, corpora and trees.",
 }
 # Number of different warnings that are remembered, so that those about an option, a model or a table, which every
 # document or batch causes, are shown once. Python's own filter starts again whenever some code catches warnings.

@@ -2,16 +2,12 @@
 
 import numpy as np
 import pytest
-import tiny
 import torch
 from tiny_bart import Inputs, make_bart
-from transformers import PreTrainedTokenizerFast
 
-from discsum.abstractive.analysis.corpus import corpus_statistics
 from discsum.abstractive.analysis.decoding_time import decoder_times, fit_time
 from discsum.abstractive.analysis.sentences_read import retained
 from discsum.abstractive.sparse import sparsify
-from discsum.data.pairs import Pair
 from discsum.errors import InputError
 
 
@@ -75,18 +71,3 @@ def test_the_time_of_selected_sentences_with_a_prior():
     last = model.sparse.last
     assert (last.path, last.sentences, last.read) == ("selected", (2,), (1,))
     assert model.sparse.call.dense_where_faster
-
-
-def test_the_mean_of_ratios_is_not_the_ratio_of_means():
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tiny.make_tokenizer(), unk_token="[UNK]")
-    texts = {"the mill broke": 2, "rain": 1}
-    pairs = [(Pair("a", "the old mill broke in the town", ("rain",)), 2), (Pair("b", "rain", ("the mill broke",)), 1)]
-    counts = {text: len(tokenizer(text)["input_ids"]) for text in (*texts, pairs[0][0].text)}
-    found = corpus_statistics(pairs, tokenizer)
-    first, second = counts["the old mill broke in the town"], counts["rain"]
-    summaries = counts["rain"], counts["the mill broke"]
-    assert (found.documents, found.sentences) == (2, 1.5)
-    assert found.tokens == pytest.approx((first + second) / 2)
-    assert found.ratio == pytest.approx((first / summaries[0] + second / summaries[1]) / 2)
-    with pytest.raises(InputError, match="got none"):
-        corpus_statistics([], tokenizer)

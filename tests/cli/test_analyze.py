@@ -124,7 +124,39 @@ def test_corpus(analyze, parser_folder, tmp_path):
     data = json.loads((folder / "corpus.json").read_text())
     assert data["documents"] == 2
     assert data["ratio"] > 1
-    assert result.out.splitlines()[-1].startswith("documents 2  N ")
+    rows = [line.rpartition("  ") for line in result.out.splitlines()[1:]]
+    shown = {name.strip(): float(value) for name, _, value in rows}
+    assert (shown["documents"], shown["tokens, N"]) == (2, pytest.approx(data["tokens"], abs=0.01))
+
+
+def test_corpus_without_a_tokenizer(discsum, parser_folder, tmp_path):
+    table = write_table(tmp_path / "t.jsonl")
+    result = discsum("analyze", "corpus", table, "--parser", parser_folder, "-o", tmp_path / "out")
+    data = json.loads((tmp_path / "out" / "corpus.json").read_text())
+    assert (result.code, result.err, data["model"], data["tokens"], "N / M" in result.out) == (0, "", None, None, False)
+    # "The mill broke." and "Rain.", one word each time that is in the text, or all three.
+    assert (data["summary_words"], data["oracle_sentences"] >= 0.5) == (2, True)
+
+
+def test_trees_of_files_and_texts(discsum, parser_folder, tmp_path):
+    folder = tmp_path / "trees"
+    folder.mkdir()
+    text = tmp_path / "article.txt"
+    text.write_text(tiny.ARTICLE)
+    (folder / "empty.txt").write_text("\n")
+    for name in ("one", "two"):
+        assert discsum("parse", text, "--parser", parser_folder, "-f", "rs3", "-o", folder / f"{name}.rs3").code == 0
+    result = discsum("analyze", "trees", folder, text, "--parser", parser_folder, "-o", tmp_path / "out")
+    data = json.loads((tmp_path / "out" / "trees.json").read_text())
+    assert (result.code, data["documents"]) == (0, 3)
+    assert result.err == "discsum: empty: expected some text, got none; its result is empty\n"
+    assert sum(sum(counts.values()) for counts in data["relations"].values()) == data["edus"] - 3
+    assert data["edus"] % 3 == data["depth"] % 3 == 0
+    rows = result.out.partition("relation ")[2].splitlines()[1:]
+    assert [row.split()[0] for row in rows] == ["all", *data["relations"]]
+    nothing = discsum("analyze", "trees", folder / "empty.txt", "--parser", parser_folder, "-o", tmp_path / "none")
+    assert (nothing.code, "empty.txt: expected trees or texts, got none" in nothing.err) == (1, True)
+    assert not (tmp_path / "none").exists()
 
 
 def test_rows_that_cannot_be_used_are_named(discsum, bart_folder, parser_folder, tmp_path):
@@ -132,7 +164,7 @@ def test_rows_that_cannot_be_used_are_named(discsum, bart_folder, parser_folder,
     table.write_text('{"text": "", "summary": "Rain."}\n' + table.read_text() + "no JSON\n")
     options = ("--model", bart_folder, "--parser", parser_folder, "-o", tmp_path / "out")
     result = discsum("analyze", "corpus", table, *options)
-    assert (result.code, "documents 2  N " in result.out) == (3, True)
+    assert (result.code, "tokens, N " in result.out) == (3, True)
     assert [line.partition(": expected")[0] for line in result.err.splitlines()] == [
         f"discsum: {table}:1",
         f"discsum: {table}:4",

@@ -20,7 +20,7 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 
 COMMANDS = (
     *("parse", "extract", "abstract", "preprocess", "train", "evaluate"),
-    *(f"analyze {name}" for name in ("attention", "sparsity", "rouge", "time", "corpus")),
+    *(f"analyze {name}" for name in ("attention", "sparsity", "rouge", "time", "corpus", "trees")),
 )
 COMMAND = "import sys; from discsum.cli import main; main()"
 
