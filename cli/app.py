@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -99,6 +100,9 @@ class _WarningPrinter:
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
     replace_closed()
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        # As what is written to files; the code pages of Windows lack many characters.
+        sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors)
     # Silences progress bars and warnings of transformers; workers inherit these variables.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     warnings.showwarning = _WarningPrinter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from discsum.data.listings import before_pattern, parts_of
 from discsum.data.storage import Location, is_pattern, is_url, location
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
-from discsum.files import is_device
+from discsum.files import folded, is_device
 from discsum.format_registry import suffix as format_suffix
 from discsum.format_registry import writable
 
@@ -71,9 +71,27 @@ def _reads(name: str, folder: Location, suffix: str) -> bool:
         ending = Path(parts[-1]).suffix.lower()
         if suffix and ending and not re.search(r"[*?[]", ending) and ending != suffix:
             return False
-    base = Path(*fixed).resolve().parts if isinstance(source, Path) else fixed
-    place = _own_parts(folder.resolve() if isinstance(folder, Path) else folder)
-    return place[: len(base)] == base and _matches(parts[len(fixed) :] or ("**",), place[len(base) :])
+    rest = _below(folder, Path(*fixed)) if isinstance(folder, Path) else _parts_after(_own_parts(folder), fixed)
+    return rest is not None and _matches(parts[len(fixed) :] or ("**",), rest)
+
+
+def _below(path: Path, folder: Path) -> tuple[str, ...] | None:
+    """Return the parts of a path after those of a folder; None if the path is not in the folder."""
+    path, folder = path.resolve(), folder.resolve()
+    inside = (len(parent.parts) for parent in (path, *path.parents) if _is_same(parent, folder))
+    depth = next(inside, None)
+    return None if depth is None else path.parts[depth:]
+
+
+def _parts_after(parts: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...] | None:
+    return parts[len(before) :] if parts[: len(before)] == before else None
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    """Return whether two resolved paths are the same file, possibly with other capitals on systems that ignore case."""
+    if first == second:
+        return True
+    return folded(first) == folded(second) and first.exists() and second.exists() and first.samefile(second)
 
 
 def _own_parts(path: Location) -> tuple[str, ...]:
@@ -121,9 +139,10 @@ def local_folder(output: str | None) -> str | None:
     return output
 
 
-def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output") -> None:
+def check_no_input(path: Path, inputs: Mapping[str, Sequence[Path]], option: str = "--output") -> None:
     """Raise `InputError` for an output that is one of the input files, as `input_files` returns them."""
-    if path.resolve() in inputs:
+    resolved = path.resolve()
+    if any(_is_same(resolved, known) for known in inputs.get(folded(resolved), ())):
         raise InputError(f"{path}: expected another file for {option}, this one is an input")
 
 

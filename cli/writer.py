@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import sys
-from collections.abc import Collection, Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -24,13 +26,15 @@ from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.data.markup import ENDINGS
 from discsum.errors import InputError, OutputError, message_of
-from discsum.files import clear_unfinished, is_device, replacing, sha256_of_text
+from discsum.files import clear_unfinished, folded, is_device, replacing, sha256_of_text
 from discsum.format_registry import suffixes
 
 # Errors after which no other file can be written either.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 # Bytes of a file's name that come from an id; file systems allow 255 with suffix, and more while it is written.
 LONGEST_NAME = 200
+# Names of devices of Windows, which no file can have.
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d) *(\.|$)", re.IGNORECASE)
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -95,7 +99,7 @@ class Writer:
         self._stack = ExitStack()
         self._stream: IO[bytes] | None = None
         self._lines: JsonLines | None = None
-        self._inputs: Collection[Path] = ()
+        self._inputs: Mapping[str, Sequence[Path]] = {}
         self._device = ""
         if output is not None and output != "-" and is_device(Path(output)):
             # Opened directly: a device or a pipe cannot be replaced by renaming.
@@ -104,12 +108,12 @@ class Writer:
             self._stream = self._stack.enter_context(device)
         elif output is not None and output != "-":
             local_path(output)
-            path = Path(output)
-            if not one_file and path.suffix == suffix and not path.is_dir() and not output.endswith("/"):
+            path, is_folder = Path(output), output.endswith(("/", os.sep))
+            if not one_file and path.suffix == suffix and not path.is_dir() and not is_folder:
                 raise typer.BadParameter(
                     f"several documents need a folder: {path.with_suffix('')}, or {path}/", param_hint=option
                 )
-            if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
+            if one_file and path.suffix and not path.is_dir() and not is_folder:
                 self.file = path
                 check_ending(path, suffix, option)
                 if lines and path.suffix.lower() == ".json":
@@ -276,7 +280,9 @@ class Writer:
 
     def _stem(self, item: Item) -> str:
         """Return the name of a document's file in the folder, without suffix."""
-        name = re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
+        name = re.sub(r"[^\w\-. ]", "_", unicodedata.normalize("NFC", item.id)).strip(". ") or "document"
+        if os.name == "nt" and _DEVICE.match(name):
+            name = f"_{name}"
         if len(name.encode()) > LONGEST_NAME:
             name = f"{name.encode()[:LONGEST_NAME].decode(errors='ignore')}-{sha256_of_text(item.id)[:8]}"
         return f"{self._reserved}-1" if name.lower() == self._reserved else name
@@ -284,7 +290,7 @@ class Writer:
     def _name(self, item: Item) -> str:
         name = self._stem(item)
         other = self._names.setdefault(name, item.source)
-        alike = self._alike.setdefault(name.casefold(), name)
+        alike = self._alike.setdefault(folded(name), name)
         if other == item.source and alike != name and self._is_one_file(alike, name):
             # On some file systems, names that differ only in case are the same file.
             other = self._names[alike]

@@ -163,12 +163,13 @@ class InputSource:
                     "-: expected files, which can be read again, got standard input; save it to a file first"
                 )
             root = location(name)
-            is_folder = root.is_dir()
+            top, is_folder = root.as_posix() if isinstance(root, Path) else str(root), root.is_dir()
             for file in files_of(name, told=True):
                 path = file.path
                 if isinstance(path, Path) and not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")
-                found.append((str(path).removeprefix(f"{root}/") if is_folder else path.name, file))
+                inside = path.as_posix() if isinstance(path, Path) else str(path)
+                found.append((inside.removeprefix(f"{top}/") if is_folder else path.name, file))
         return found
 
 

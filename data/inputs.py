@@ -36,7 +36,7 @@ from discsum.errors import (
     message_of,
     warn_caller,
 )
-from discsum.files import read_at_most, read_up_to
+from discsum.files import folded, read_at_most, read_up_to
 from discsum.format_registry import suffixes
 from discsum.json_objects import json_type
 
@@ -159,13 +159,16 @@ def read_inputs(
             yield Failure(name, message_of(error))
 
 
-def input_files(inputs: Sequence[str]) -> set[Path]:
-    """Return the resolved paths of the local files that `read_inputs` reads; skip missing inputs and `-`."""
-    found, endings = set[Path](), suffixes()
+def input_files(inputs: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the local files that `read_inputs` reads, by their folded paths; skip missing inputs and `-`."""
+    found, endings = dict[str, list[Path]](), suffixes()
     for name in inputs:
         with suppress(DiscsumError, OSError):
             files = [] if name == "-" else files_of(name, endings)
-            found |= {file.path.resolve() for file in files if isinstance(file.path, Path)}
+            for file in files:
+                if isinstance(file.path, Path):
+                    path = file.path.resolve()
+                    found.setdefault(folded(path), []).append(path)
     return found
 
 

@@ -12,7 +12,6 @@ from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from discsum import files
 from discsum.batches import map_ahead
@@ -86,7 +85,10 @@ def location(name: str | Path | RemotePath) -> Location:
         host, slash, path = name[len("file://") :].partition("/")
         if host not in ("", "localhost"):
             raise InputError(f"{name}: expected file:///, then a path on this machine, got the host {host!r}")
-        return Path(unquote(slash + path))
+        # Imported late: it imports modules of HTTP and encryption.
+        from urllib.request import url2pathname
+
+        return Path(url2pathname(slash + path))
     return RemotePath(name)
 
 

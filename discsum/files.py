@@ -9,6 +9,7 @@ import platform
 import re
 import shutil
 import time
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,7 +28,14 @@ ABANDONED = 3600
 PIECE = 1 << 20
 # PID namespace of this process: containers may share the name of their machine, but number processes independently.
 _NUMBERS = Path("/proc/self/ns/pid")
+# Whether signal 0 asks if a process is running; on Windows it would end it.
+_SIGNALS = os.name == "posix"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def folded(name: str | Path) -> str:
+    """Return what names have in common that may be the same file: some systems ignore case or compose letters."""
+    return unicodedata.normalize("NFC", str(name)).casefold()
 
 
 def is_device(path: Path) -> bool:
@@ -65,12 +73,13 @@ def replacing(path: Path) -> Iterator[Path]:
 def clear_unfinished(folder: Path) -> None:
     """Remove temporary files that killed processes left in a folder; files of running processes stay.
 
-    Whether a process of another machine or container is still running is unknown, so its files are removed when nobody
-    has written to them for an hour.
+    Whether a process of another machine or container is still running is unknown, as is that of any process on Windows,
+    so its files are removed when nobody has written to them for an hour.
     """
     for path in folder.glob(f".*{WRITING}"):
         host, _, number = path.stem.rpartition(".")[2].rpartition("-")
-        if host and number.isdigit() and (not _alive(int(number)) if host == process_scope() else _abandoned(path)):
+        known = host == process_scope() and _SIGNALS
+        if host and number.isdigit() and (not _alive(int(number)) if known else _abandoned(path)):
             # Another process may have removed it, and others' files may not be ours to remove.
             with suppress(OSError):
                 path.unlink()
@@ -92,9 +101,6 @@ def _abandoned(path: Path) -> bool:
 
 
 def _alive(process: int) -> bool:
-    # On Windows, `os.kill` with signal 0 would end the process.
-    if os.name != "posix":
-        return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -181,8 +187,8 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     try:
         yield
     finally:
-        # Removed while the lock is held: a process that waits for a removed file tries again. Windows removes the file
-        # on release.
+        # Removed while the lock is held: a process that waits for a removed file tries again. On Windows, filelock
+        # removes it on release.
         with suppress(OSError):
             lock.unlink()
         file.release()

@@ -127,6 +127,17 @@ def test_what_other_machines_write_stays_for_an_hour(tmp_path):
     assert list(tmp_path.iterdir()) == [fresh]
 
 
+def test_without_signals_what_runs_write_stays_for_an_hour(tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.files._SIGNALS", False)
+    fresh, old = (tmp_path / f".{name}.{process_scope()}-{os.getpid()}{WRITING}" for name in "ab")
+    for path in (fresh, old):
+        path.write_text("half")
+    hour_ago = time.time() - ABANDONED - 1
+    os.utime(old, (hour_ago, hour_ago))
+    clear_unfinished(tmp_path)
+    assert list(tmp_path.iterdir()) == [fresh]
+
+
 def test_what_other_containers_of_this_machine_write_stays(tmp_path, monkeypatch):
     with replacing(tmp_path / "tree.json") as partial:
         partial.write_text("half")

@@ -124,7 +124,12 @@ def _recorded(name: str, folder: Path) -> str:
 
 def _relative(path: str, folder: Path) -> str:
     """Return a path relative to a folder, without links: systems apply `..` to the folder that a link points to."""
-    return os.path.relpath(Path(path).resolve(), folder.resolve())
+    place = Path(path).resolve()
+    try:
+        return Path(os.path.relpath(place, folder.resolve())).as_posix()
+    except ValueError:
+        # On another drive of Windows.
+        return place.as_posix()
 
 
 def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:

@@ -96,5 +96,6 @@ def _import_before_group() -> None:
 
 
 def _cpu() -> bool:
-    # Without `cpu=True`, accelerate treats several processes without a GPU as separate runs.
-    return not torch.accelerator.is_available()
+    # Without `cpu=True`, accelerate treats several processes without a GPU as separate runs. GPUs of Apple cannot
+    # compute in double precision.
+    return not torch.accelerator.is_available() or str(torch.accelerator.current_accelerator()).startswith("mps")

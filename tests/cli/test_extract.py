@@ -114,6 +114,14 @@ def test_one_word_is_its_own_summary(extract, summarizer_folders, unit):
         assert extract("-", "--model", model, "--unit", unit, stdin=b"Rain").out == "Rain\n"
 
 
+def test_ids_with_combining_accents_name_files_with_composed_letters(extract, tmp_path):
+    # An e and a combining acute accent, as macOS writes names.
+    table = tmp_path / "t.jsonl"
+    table.write_text(json.dumps({"id": "Cafe\u0301", "text": "It rained."}) + "\n")
+    assert extract(table, "--model", "lead", "-o", tmp_path / "out").code == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["Caf\u00e9.txt"]
+
+
 def test_several_inputs(extract, article, tmp_path):
     other = tmp_path / "other.txt"
     other.write_text("Rain")

@@ -3,12 +3,14 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 from rich.progress import Progress
 
-from discsum.cli.output_paths import check_outside
+from discsum.cli.output_paths import check_no_input, check_outside
 from discsum.cli.progress import Counter
+from discsum.data.inputs import input_files
 from discsum.data.storage import location
 from discsum.errors import InputError
 
@@ -229,3 +231,20 @@ def test_an_output_in_an_input_of_a_store(folder, inside):
     for name in ("s3://b/train", "s3://b/train/", "s3://b/train/**", "s3://b/tr*n/**"):
         with pytest.raises(InputError, match="got one inside s3://b/tr") if inside else nullcontext():
             check_outside(location(folder), ["news", "-", name])
+
+
+def test_names_of_inputs_in_other_letters(tmp_path, monkeypatch):
+    text, folder = tmp_path / "News.txt", tmp_path / "News"
+    text.write_text("Rain fell.")
+    folder.mkdir()
+    other = tmp_path / "news.txt"
+    check_no_input(other, input_files([str(text)]))
+    # As on a file system that ignores case: there, both names are the same file.
+    other.hardlink_to(text)
+    with pytest.raises(InputError, match="this one is an input"):
+        check_no_input(other, input_files([str(text)]))
+    check_outside(tmp_path / "news" / "out", [str(folder)])
+    (tmp_path / "news").mkdir()
+    monkeypatch.setattr(Path, "samefile", lambda path, second: path.name.casefold() == Path(second).name.casefold())
+    with pytest.raises(InputError, match="got one inside"):
+        check_outside(tmp_path / "news" / "out", [str(folder)])
