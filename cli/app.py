@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import warnings
@@ -14,7 +13,7 @@ from typer.core import TyperGroup
 
 import discsum
 from discsum.cli.progress import say
-from discsum.cli.streams import replace_closed
+from discsum.cli.streams import drop_unwritten, keep_for_results, replace_closed
 from discsum.errors import DiscsumError, InputWarning, message_of
 
 # Commands and their summaries in `discsum --help`. Each command is a module of `discsum.cli`.
@@ -100,9 +99,7 @@ class _WarningPrinter:
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
     replace_closed()
-    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
-        # As what is written to files; the code pages of Windows lack many characters.
-        sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors)
+    keep_for_results()
     # Silences progress bars and warnings of transformers; workers inherit these variables.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     warnings.showwarning = _WarningPrinter()
@@ -117,15 +114,13 @@ def main() -> None:
         sys.exit(2)
     try:
         app()
-    except DiscsumError as error:
-        typer.echo(f"discsum: {error}", err=True)
-        sys.exit(1)
     except BrokenPipeError:
-        # The reader closed the pipe, for example `head`. Python flushes standard output at exit, which must not fail.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader closed the pipe, for example `head`.
+        drop_unwritten()
         sys.exit(1)
-    except OSError as error:
+    except (DiscsumError, OSError) as error:
         typer.echo(f"discsum: {message_of(error)}", err=True)
+        drop_unwritten()
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

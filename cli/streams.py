@@ -1,4 +1,4 @@
-"""Standard streams that the caller closed."""
+"""Standard streams: those that the caller closed, and standard output, which is for results alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -35,3 +36,27 @@ def replace_closed() -> None:
     if sys.stderr is None:
         # Open until the process ends.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
+
+def keep_for_results() -> None:
+    """Write to standard output in UTF-8, and send what C libraries print to it to standard error, unless on a terminal.
+
+    Files are in UTF-8 too, whereas code pages of Windows lack many characters. HiGHS, which solves `ilp`, prints a line
+    when it repairs a solution, whatever its options (jump-dev/HiGHS.jl, issue 312; in SciPy 1.17).
+    """
+    own = sys.stdout
+    if own is not sys.__stdout__ or not isinstance(own, io.TextIOWrapper) or own.isatty():
+        return
+    own.flush()
+    results = os.dup(own.fileno())
+    os.dup2(sys.__stderr__.fileno() if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY), own.fileno())
+    sys.stdout = io.TextIOWrapper(os.fdopen(results, "wb"), encoding="utf-8", errors=own.errors)
+
+
+def drop_unwritten() -> None:
+    """Drop what cannot be written to standard output: Python flushes it at exit, which must not fail."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

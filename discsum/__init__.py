@@ -94,10 +94,8 @@ def parse(
         WeightsError: No such parser.
     """
     known = "; discsum.Parser.parse builds a tree over known units" if hasattr(text, "edus") else ""
-    _check_one(text, input, (str,), known)
-    found = parse_many(
-        [text], ids=[id], input=input, parser=parser, sentences=sentences, device=device, precision=precision
-    )
+    content = _one(text, input, (str,), known)
+    found = parse_many([content], ids=[id], parser=parser, sentences=sentences, device=device, precision=precision)
     return next(found)
 
 
@@ -130,8 +128,8 @@ def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **option
         InputError: An option out of range, or options in conflict.
         WeightsError: No such model.
     """
-    _check_one(text, input, (str, import_module("discsum.document").Document))
-    return next(summarize_many([text], ids=[id], input=input, **options))
+    content = _one(text, input, (str, import_module("discsum.document").Document))
+    return next(summarize_many([content], ids=[id], **options))
 
 
 def summarize_many(
@@ -151,18 +149,27 @@ def summarize_many(
     return pipeline.many(read, ids, batch_size)
 
 
-def _check_one(text: object, input: str, kinds: tuple[type, ...], remedy: str = "") -> None:
-    """Check the input format, and that a single text is of one of the `kinds`; errors name it `text`."""
+def _one(text: _T, input: str, kinds: tuple[type, ...], remedy: str = "") -> _T:
+    """Return a single text of one of the `kinds` without its markup; errors name it `text`."""
     import_module("discsum.markup").check_input(input)
     import_module("discsum.batches").check_kind("text", text, kinds, remedy)
+    return import_module("discsum.markup").to_text(text, input) if isinstance(text, str) else text
 
 
 def _read(texts: Iterable[_T], input: str) -> Iterator[_T]:
     """Return texts without their markup; documents stay as they are."""
-    markup = import_module("discsum.markup")
-    markup.check_input(input)
+    import_module("discsum.markup").check_input(input)
     import_module("discsum.batches").check_several(texts)
-    return (markup.to_text(text, input) if isinstance(text, str) else text for text in texts)
+    return iter(texts) if input == TEXT else _converted(texts, input)
+
+
+def _converted(texts: Iterable[_T], input: str) -> Iterator[_T]:
+    markup, errors = import_module("discsum.markup"), import_module("discsum.errors")
+    for count, text in enumerate(texts):
+        try:
+            yield markup.to_text(text, input) if isinstance(text, str) else text
+        except errors.InputError as error:
+            raise errors.InputError(f"text {count}: {error}") from error
 
 
 def __dir__() -> list[str]:

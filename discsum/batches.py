@@ -17,16 +17,19 @@ R = TypeVar("R")
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield lists of `size` items lazily and in order, like Python 3.12's `itertools.batched`.
+    """Return lists of `size` items lazily and in order, like Python 3.12's `itertools.batched`.
 
     Raises:
-        InputError: A size below 1.
-        TypeError: A single text instead of several.
+        InputError: A size below 1; before an item is read.
+        TypeError: A single text instead of several, likewise.
     """
     check_several(items)
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
         raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
-    remaining, size = iter(items), min(int(size), sys.maxsize)
+    return _batches(iter(items), min(int(size), sys.maxsize))
+
+
+def _batches(remaining: Iterator[T], size: int) -> Iterator[list[T]]:
     while True:
         batch: list[T] = []
         try:

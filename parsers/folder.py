@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from discsum.constants import PARSER_KIND
 from discsum.errors import InputError, WeightsError
 from discsum.files import replacing, sha256
-from discsum.inference import check_default_dtype
+from discsum.inference import own_defaults
 from discsum.json_objects import checked_fields
 from discsum.model_settings import check_settings
 from discsum.parsers.bert import Bert, BertConfig
@@ -107,10 +107,14 @@ def load(name_or_path: str | Path) -> Loaded:
     """Return the parser in a folder.
 
     Raises:
-        InputError: As for `check_default_dtype`.
+        InputError: As of `own_defaults`.
         WeightsError: Files are missing, damaged, altered, or of another kind of model.
     """
-    check_default_dtype()
+    with own_defaults():
+        return _load(name_or_path)
+
+
+def _load(name_or_path: str | Path) -> Loaded:
     model = read_model(name_or_path, PARSER_KIND)
     config = checked_fields(ParserFile, model.config, model.path / CONFIG, WeightsError)
     tokenizer = _read_tokenizer(model.path / TOKENIZER, config.tokenizer_sha256)

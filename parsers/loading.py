@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
@@ -13,8 +14,22 @@ from discsum.persistence import CONFIG, locate
 
 # Parsers that stay in memory; a comparison of many models must not keep all their parsers.
 MOST = 2
-# Held while one is loaded, so that threads that start together wait for it instead of loading it again.
-_LOADING = RLock()
+_lock = RLock()
+
+
+def loading_lock() -> RLock:
+    """Return the lock that a thread holds while it loads a model, so that others wait instead of loading it again."""
+    return _lock
+
+
+def _renew() -> None:
+    global _lock
+    _lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    # In a forked child, the thread that may hold the lock does not exist.
+    os.register_at_fork(after_in_child=_renew)
 
 
 def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", precision: str = "fp32") -> Parser:
@@ -32,7 +47,7 @@ def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", 
         raise TypeError(f"parser: expected a name or folder, got {name_or_path!r}{hint}")
     folder = locate(name_or_path, PARSER_KIND).resolve()
     # The configuration has the checksums of the other files, so a folder that was rewritten is loaded again.
-    with _LOADING:
+    with loading_lock():
         return _loaded(str(folder), sha256(folder / CONFIG), device, precision)
 
 

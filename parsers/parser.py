@@ -20,7 +20,7 @@ from discsum.inference import inference
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, KEPT, STATES, Reading, collect_vectors, read
-from discsum.parsers.segmenter import split_sentences
+from discsum.parsers.segmenter import check_source, split_sentences
 from discsum.parsers.subwords import Subwords, split_texts
 from discsum.parsers.trees import Nodes, build_trees
 from discsum.text_checks import ENGLISH, text_warnings
@@ -148,11 +148,18 @@ class Parser:
         sentences: str = "model",
         ids: Iterable[str | int] | None = None,
     ) -> Iterator[Document]:
-        """Yield the document of each text, in order, `batch_size` texts encoded together."""
-        for batch in batches(named(texts, ids), batch_size):
-            some, names = zip(*batch, strict=True)
-            for encoded in self.encode(some, sentences=sentences, ids=names):
-                yield encoded.document
+        """Return the document of each text, in order, `batch_size` texts encoded together.
+
+        Raises:
+            InputError: A `batch_size` below 1, or an unknown source of sentences; before a text is read.
+        """
+        check_source(sentences)
+        groups = batches(named(texts, ids), batch_size)
+        return (document for group in groups for document in self._documents(group, sentences))
+
+    def _documents(self, group: Sequence[tuple[str, str]], sentences: str) -> Iterator[Document]:
+        texts, names = zip(*group, strict=True)
+        return (encoded.document for encoded in self.encode(texts, sentences=sentences, ids=names))
 
     def encode(
         self,
@@ -177,9 +184,9 @@ class Parser:
             InputError: Units that do not tile the text, sentence spans for several texts, an unknown source of
                 sentences or an unknown vector.
         """
-        _check_kept(keep)
+        keep = _checked_names(keep)
         check_several(texts)
-        texts = [*texts]
+        texts, edus = [*texts], edus if edus is None or isinstance(edus, str) else [*edus]
         names = [name for _, name in named(texts, ids)]
         budget = budget_of(self.device)
         groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
@@ -205,8 +212,9 @@ class Parser:
     @inference
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
         """Return the documents unchanged, with the vectors named in `keep`, as in `encode`; no tree is built."""
-        _check_kept(keep)
+        keep = _checked_names(keep)
         check_several(documents, "documents")
+        documents = [*documents]
         found: list[tuple[Subwords, Mapping[str, Tensor]]] = []
         words = split_texts([document.text for document in documents], self.tokenizer)
         begun = (
@@ -277,12 +285,14 @@ def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
     return in_order(readings, lambda reading: len(reading.words), most)
 
 
-def _check_kept(keep: Collection[str]) -> None:
-    """Raise `TypeError` or `InputError` unless these are names of vectors."""
+def _checked_names(keep: Iterable[str]) -> set[str]:
+    """Return names of vectors; raise `TypeError` or `InputError` for something else."""
     if isinstance(keep, str):
         raise TypeError(f"keep: expected several names, got one str {keep!r}")
-    if unknown := sorted({*keep} - {*KEPT}):
+    names = {*keep}
+    if unknown := sorted(names - {*KEPT}):
         raise InputError(f"keep: expected some of {', '.join(KEPT)}, got {', '.join(map(repr, unknown))}")
+    return names
 
 
 def _check_given(texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None) -> None:

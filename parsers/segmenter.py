@@ -213,6 +213,12 @@ def spans_from(text: str, starts: Iterable[int]) -> list[Span]:
     return cutter.spans
 
 
+def check_source(sentences: object) -> None:
+    """Raise `InputError` for a name of no source of sentences; spans are not checked."""
+    if isinstance(sentences, str) and sentences not in SENTENCES:
+        raise InputError(f"expected sentences from one of {', '.join(SENTENCES)}, got {sentences!r}")
+
+
 def split_sentences(text: str, splitter: str) -> list[Span]:
     """Return the sentences of `text`: `newline`, one per line; `nltk`, by NLTK's English Punkt model.
 
@@ -220,10 +226,9 @@ def split_sentences(text: str, splitter: str) -> list[Span]:
         InputError: An unknown splitter.
         MissingExtraError: NLTK's model is not installed.
     """
+    check_source(splitter)
     if splitter == "newline":
         return spans_from(text, [match.start() for match in _LINE.finditer(text)])
-    if splitter != "nltk":
-        raise InputError(f"expected sentences from one of {', '.join(SENTENCES)}, got {splitter!r}")
     return spans_from(text, [start for start, _ in _punkt().span_tokenize(text)])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from discsum.abstractive.families import DEFAULT, family_class, family_of
 from discsum.abstractive.family import Family
 from discsum.abstractive.penalties import Penalties
 from discsum.abstractive.search_settings import chosen_setting
+from discsum.batches import check_several
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 
@@ -45,7 +46,7 @@ class AbstractiveSummary:
     tokens: int
     truncated: bool
     ids: tuple[int, ...]
-    details: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def is_whole(self) -> bool:
@@ -119,7 +120,7 @@ class AbstractiveSummarizer:
 
     def summarize_many(
         self,
-        documents: Sequence[Document],
+        documents: Iterable[Document],
         *,
         truncate: bool = False,
         penalties: Penalties | None = None,
@@ -134,6 +135,8 @@ class AbstractiveSummarizer:
             TypeError: A text instead of a document.
             InputError: A document without sentences or without the tree that the model needs, or one that is too long.
         """
+        check_several(documents, "documents")
+        documents = [*documents]
         for document in documents:
             if not isinstance(document, Document):
                 raise TypeError(f"expected a Document, got {type(document).__name__}; parse texts with discsum.parse")

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import sys
-import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -24,7 +19,6 @@ from discsum.selection import unit_texts
 
 # Time limit per document in seconds; after it, the best subtree found so far is used.
 LONGEST = 20.0
-_REDIRECTING = threading.Lock()
 
 
 @BASELINES.register("ilp")
@@ -38,9 +32,10 @@ class ILP(RootedSubtree):
         maximise sum_w z_w log(1 + tf(w))   subject to   z_w <= sum_{u contains w} x_u,   x_u <= x_head(u),
         sum_u x_u cost(u) <= budget,   x and z 0 or 1
 
-    HiGHS (in SciPy) solves it. Unlike in tree-knapsack, which sums the weights of units divided by their depths, a
-    repeated word counts only once. With scores that are not the baseline's own, such as those for a query, the gain of
-    a word is multiplied by the greatest score of its units.
+    HiGHS (in SciPy) solves it; when it repairs a solution, it prints a line to standard output. Unlike tree-knapsack,
+    which sums the weights of units divided by their depths, it counts a repeated word only once. With scores that are
+    not the baseline's own, such as those for a query, the gain of a word is multiplied by the greatest score of its
+    units.
     """
 
     name = "ilp"
@@ -83,15 +78,14 @@ class ILP(RootedSubtree):
         places = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
         matrix = csr_array((values, (places, columns)), shape=(len(rows), nodes + len(words)))
         gains = np.concatenate([np.zeros(nodes), [weight[word] * np.log1p(frequency[word]) for word in words]])
-        with _standard_output_to_error():
-            result = milp(
-                -gains,
-                # If x is integral, so is the best z.
-                integrality=np.concatenate([np.ones(nodes), np.zeros(len(words))]),
-                bounds=Bounds(np.concatenate([is_root, np.zeros(len(words))]), 1),
-                constraints=LinearConstraint(matrix, ub=np.array([row[2] for row in rows])),
-                options={"mip_rel_gap": 0, "time_limit": LONGEST},
-            )
+        result = milp(
+            -gains,
+            # If x is integral, so is the best z.
+            integrality=np.concatenate([np.ones(nodes), np.zeros(len(words))]),
+            bounds=Bounds(np.concatenate([is_root, np.zeros(len(words))]), 1),
+            constraints=LinearConstraint(matrix, ub=np.array([row[2] for row in rows])),
+            options={"mip_rel_gap": 0, "time_limit": LONGEST},
+        )
         if result.status != 0:
             used = "the root alone" if result.x is None else "the best one found"
             warn_caller(
@@ -130,36 +124,3 @@ def _without_redundant_leaves(
         if not children[head]:
             heappush(waiting, -head)
     return sorted(kept)
-
-
-@contextmanager
-def _standard_output_to_error() -> Iterator[None]:
-    """Redirect standard output of the whole process to standard error inside the block.
-
-    When HiGHS repairs a solution, it prints a line from C, whatever its options: jump-dev/HiGHS.jl, issue 312. SciPy
-    1.17 still prints it.
-    """
-    # One thread at a time: a second one would keep, and restore, the redirected output.
-    with _REDIRECTING:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        _flush_c()
-        try:
-            kept = os.dup(1)
-            os.dup2(2, 1)
-        except OSError:
-            # Standard output or error is closed.
-            yield
-            return
-        try:
-            yield
-        finally:
-            _flush_c()
-            os.dup2(kept, 1)
-            os.close(kept)
-
-
-def _flush_c() -> None:
-    """Flush the output buffers of C, which buffers output that does not go to a terminal."""
-    if os.name == "posix":
-        ctypes.CDLL(None).fflush(None)

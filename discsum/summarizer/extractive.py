@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
 from discsum.hub import downloaded
-from discsum.inference import inference
+from discsum.inference import inference, own_defaults
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
@@ -167,7 +167,8 @@ class ExtractiveSummarizer(UnitScorer):
     @classmethod
     def _read(cls, model: ModelFolder, parser: Callable[[str], Parser]) -> ExtractiveSummarizer:
         """Return the summarizer of a folder on the CPU; `parser` returns the parser of a name or folder."""
-        network, config = read_network(model)
+        with own_defaults():
+            network, config = read_network(model)
         trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
         return cls(network, config, parser(config.parser), trained, read_card(model.path))
 
@@ -256,12 +257,13 @@ class ExtractiveSummarizer(UnitScorer):
         return self.scores([ParsedDocument(document)], unit)[0]
 
     @inference
-    def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
+    def scores(self, documents: Iterable[ParsedDocument], unit: str) -> list[Scores]:
         """Return the confidences `(units,)` of parsed documents, without building trees.
 
         Raises:
             InputError: The model scores the other unit, or a document has no tree.
         """
+        documents = [*documents]
         for item in documents:
             if item.document.units(unit):
                 item.document.require_tree(self.name)

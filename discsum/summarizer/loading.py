@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from threading import RLock
 from typing import TYPE_CHECKING
 
 from discsum.baselines import baseline
 from discsum.constants import HUB, PARSER_KIND, SHIPPED_PARSER
 from discsum.errors import InputError, warn_caller
 from discsum.files import sha256
-from discsum.parsers.loading import MOST, load_parser
+from discsum.parsers.loading import MOST, load_parser, loading_lock
 from discsum.persistence import CONFIG, fingerprint, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline
 from discsum.summarizer.pipeline import SummaryPipeline
-
-# Held while one is loaded, so that threads that start together wait for it instead of loading it again.
-_LOADING = RLock()
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
@@ -48,7 +44,7 @@ def load_scorer(
         model = ExtractiveSummarizer.from_pretrained(name, device=device, precision=precision)
     else:
         folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
-        with _LOADING:
+        with loading_lock():
             model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
     check_unit(name, model.unit, unit)
     return model

@@ -57,7 +57,7 @@ class SummaryPipeline:
         for item, values in zip(parsed, scores, strict=True):
             document, similarities = item.document, self._query.similarities(item, unit)
             values = checked_scores(values, len(similarities))
-            queried = Queried(self._query.text, tuple(values), tuple(similarities))
+            queried = Queried(self._query.text, tuple(values.tolist()), tuple(similarities.tolist()))
             summary = replace(self._summary(document, combined(values, similarities), own=False), queried=queried)
             found.append(summary.doubted(self._query.doubt(document.text)))
         return found
@@ -72,14 +72,14 @@ class SummaryPipeline:
     def many(
         self, texts: Iterable[str | Document], ids: Iterable[str | int] | None = None, batch_size: int = 8
     ) -> Iterator[Summary]:
-        """Yield the summary of each text or document, in order, parsing `batch_size` of them at a time.
+        """Return the summary of each text or document, in order, parsing `batch_size` of them at a time.
 
         Raises:
             TypeError: A single text instead of several, or a value that is neither a text nor a document.
             InputError: More or fewer `ids` than texts.
         """
-        for batch in batches(named(texts, ids, (str, Document)), batch_size):
-            yield from self([self._item(text, name) for text, name in batch])
+        groups = batches(named(texts, ids, (str, Document)), batch_size)
+        return (summary for group in groups for summary in self([self._item(*named) for named in group]))
 
     def _item(self, text: str | Document, name: str) -> Item:
         if isinstance(text, Document):

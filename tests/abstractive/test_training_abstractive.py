@@ -92,7 +92,7 @@ def test_restoring_is_learned_too(data, parser_folder, tmp_path, task):
 def test_the_model_of_a_run_is_the_one_that_was_trained(begun, small_documents):
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     options = {"num_beams": 2, "max_new_tokens": 8, "truncate": True}
-    assert [one.text for one in model.summarize_many(small_documents, **options)] == [
+    assert [one.text for one in model.summarize_many(iter(small_documents), **options)] == [
         one.text for one in begun.task.summarizer.summarize_many(small_documents, **options)
     ]
 

@@ -80,6 +80,36 @@ def test_devices_are_written_to(folder):
     assert "We came" in result.stdout
 
 
+PRINTING = """
+import ctypes, importlib, sys
+from discsum.cli import main
+
+command = importlib.import_module("discsum.cli.parse")
+written = command.dump
+def printing(*arguments, **options):
+    ctypes.CDLL(None).puts(b"a solver's line")
+    return written(*arguments, **options)
+command.dump = printing
+sys.argv[1:] = ["parse", "a.json", "--format", "rsd"]
+main()
+"""
+
+
+def test_what_libraries_of_c_print_is_no_result(folder):
+    (folder / "printing.py").write_text(PRINTING)
+    result = shell(f"PYTHONIOENCODING=ascii {sys.executable} printing.py", folder)
+    assert (result.returncode, result.stderr) == (0, "a solver's line\n")
+    assert "We came" in result.stdout
+    assert "solver" not in result.stdout
+
+
+def test_standard_output_is_in_utf_8(folder):
+    (folder / "b.json").write_text((folder / "a.json").read_text().replace("We came", "Où cela"))
+    result = shell(f"PYTHONIOENCODING=ascii {DISCSUM} analyze trees b.json -o é", folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("é/trees.json\n")
+
+
 @pytest.mark.parametrize(
     "command", ["parse ''", "parse a.json -o ''", "train parser-gum -o ''", "preprocess a.jsonl ''"]
 )

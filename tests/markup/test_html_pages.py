@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discsum
 from discsum.errors import InputError
 from discsum.layout import Layout
 from discsum.markup.blocks import blocks
@@ -138,6 +139,14 @@ def test_a_dialog_and_a_menu_beside_the_article_are_left_out():
 def test_a_page_without_text_is_an_error_that_says_what_to_do(content):
     with pytest.raises(InputError, match=r"expected HTML.*; read it with --input text \(Python: input=\"text\"\)$"):
         from_html(content)
+
+
+def test_the_text_that_is_no_page_is_named(parser_folder):
+    texts = ["<p>It rained for a week.</p>", "It rained."]
+    with pytest.raises(InputError, match=r"^text 1: expected HTML, got a text without tags"):
+        list(discsum.parse_many(texts, ids=["a", "b"], input="html", parser=parser_folder))
+    with pytest.raises(InputError, match=r"^expected HTML, got a text without tags"):
+        discsum.parse(texts[1], input="html", parser=parser_folder)
 
 
 @pytest.mark.parametrize("content", ["", "It rained, and 3 < 4.", "a <- b"])

@@ -71,6 +71,7 @@ def test_scores_of_both(summarizer_folders):
     asked = discsum.summarize(tiny.ARTICLE, model=folder, query="bread")
     data = asked.to_json()
     assert data["query"] == "bread"
+    assert {type(value) for name in ("model_scores", "query_scores") for value in data[name]} == {float}
     np.testing.assert_allclose(data["model_scores"], plain.scores, atol=1e-6)
     expected = combined(np.array(data["model_scores"]), np.array(data["query_scores"]))
     np.testing.assert_allclose(data["scores"], expected)
