@@ -15,6 +15,7 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.selection import OPEN_RULES, PENALTIES, Policy, checked_scores, select, unit_texts
 from discsum.summary import Summary
+from discsum.writing import count_words
 
 Scores = NDArray[np.float64]
 
@@ -159,7 +160,7 @@ def extract(
     if not isinstance(selected, Iterable):
         raise TypeError(f"{source}: expected select to return the indices of units, got {type(selected).__name__}")
     summary = Summary.from_indices(document, policy.unit, scorer.name, values, selected, tidy)
-    most, words = policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
+    most, words = policy.budget.most_words(document), sum(count_words(one.text) for one in summary.selected)
     if most is None or words <= most:
         return summary
     return summary.doubted(

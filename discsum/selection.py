@@ -1,6 +1,6 @@
 """Selection of a summary's units by their scores.
 
-A word, here and in every length of discsum, is a white-space separated token of the text.
+Words, here and in every length of discsum, are those of `discsum.writing.count_words`: separated by white space.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.ranking import Ranking, log_odds, ngrams
 from discsum.signature import Signature
+from discsum.writing import count_words
 
 # Penalties on the log-odds of units.
 PENALTIES = ("redundancy", "brevity")
@@ -77,7 +78,7 @@ class Budget:
         if self.ratio is None:
             return self.words
         # The tiny term corrects rounding: .1 of 30 words is 3 even if the product falls just short of it.
-        return math.floor(self.ratio * len(document.text.split()) + 1e-9)
+        return math.floor(self.ratio * count_words(document.text) + 1e-9)
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def default_policy(
 
 def word_counts(document: Document, unit: str) -> NDArray[np.int64]:
     """Return the number of words of every unit `(units,)`."""
-    return np.array([len(text.split()) for text in unit_texts(document, unit)], dtype=np.int64)
+    return np.array([*map(count_words, unit_texts(document, unit))], dtype=np.int64)
 
 
 def unit_texts(document: Document, unit: str) -> tuple[str, ...]:

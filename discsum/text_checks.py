@@ -112,7 +112,9 @@ def _other_language(text: str, language: str) -> str:
     if detector is None or language not in detector.nb_classes:
         return ""
     code, confidence = detector.classify(letters)
-    return str(code) if code != language and confidence >= SURE else ""
+    # Languages of the same script are confused in short texts.
+    foreign = language == ENGLISH and sum(map(str.isascii, letters)) < 0.5 * len(letters)
+    return str(code) if code != language and (confidence >= SURE or foreign) else ""
 
 
 @cache

@@ -26,14 +26,19 @@ BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r|\r\n[^\S\n]*\r\n|[\u2029\f
 _BREAK = re.compile(rf"(?<![^\S{LINE_ENDS}])[^\S{LINE_ENDS}]*[{LINE_ENDS}]\s*")
 _TOKENIZED = re.compile(rf"[{_UNSPACED}]\s+[{_UNSPACED}]")
 # Latin and fullwidth, CJK, Arabic and Urdu, Devanagari and its neighbours, Armenian, Ethiopic, Khmer, Myanmar, Tibetan.
-_FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။།")
-_CLOSING = "\"'”’“‘»«›‹)]}）］｝」』】》〉〕｣＂＇ "
+# Mongolian; the Greek question mark.
+_FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။།᠃\u037e")
+# Quotes and brackets; zero-width characters and marks of direction.
+_CLOSING = "\"'”’“‘»«›‹)]}）］｝」』】》〉〕｣＂＇ " + "\u200b\u200e\u200f\u202c\u202e\u2060\u2069\ufeff"
+# A question mark in Greek text, where ASCII has the semicolon.
+_GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]\s*;\Z")
 # What may follow a sentence: numbers of footnotes, and emoji with their modifiers.
 _AFTER_END = re.compile(
     r"(?:\s*(?:\[\d{1,3}\]|[\u00b9\u00b2\u00b3\u2070-\u2079\u2600-\u27bf\u2b50\ufe0f\u200d\U0001f1e6-\U0001faff]))+$"
 )
 # Zero-width joiners and non-joiners inside words, as in Persian and Hindi.
-_JOINERS = "\u200c\u200d"
+JOINER = "\u200d"
+_JOINERS = "\u200c" + JOINER
 
 
 # Full stops by the script that begins a character's name; Thai and Lao have none, other scripts that of Latin.
@@ -58,17 +63,30 @@ def is_mark(character: str) -> bool:
     return character in _JOINERS or unicodedata.category(character).startswith("M")
 
 
-def is_inside_word(text: str, position: int) -> bool:
-    """Return whether a word continues from the character before `position` to the one at it.
+def count_words(text: str) -> int:
+    """Return the number of words: separated by white space; in scripts without spaces, each letter is one."""
+    words = text.split()
+    if text.isascii() or not _UNSPACED_CHARACTER.search(text):
+        return len(words)
+    return sum(_unspaced_words(word) or 1 for word in words)
 
-    Letters, digits, their combining marks and joiners make words. In scripts without spaces, any character but a
-    combining mark may begin one.
+
+def _unspaced_words(text: str) -> int:
+    letters = sum(map(str.isalnum, _UNSPACED_CHARACTER.findall(text)))
+    return letters + sum(any(map(str.isalnum, part)) for part in _UNSPACED_CHARACTER.split(text))
+
+
+def is_inside_word(text: str, position: int) -> bool:
+    """Return whether a word or emoji continues from the character before `position` to the one at it.
+
+    Letters, digits, combining marks and joiners make words, and emoji. In scripts without spaces, any character but a
+    combining mark may begin a word.
     """
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]
-    if is_mark(after):
-        return _in_word(before)
+    if is_mark(after) or before == JOINER:
+        return not before.isspace()
     return _in_word(before) and _in_word(after) and not (is_unspaced(before) or is_unspaced(after))
 
 
@@ -78,7 +96,8 @@ def ends_sentence(text: str, also: str = "") -> bool:
     Closing quotes and brackets, numbers of footnotes and emoji may follow.
     """
     # No more characters than a few emoji and notes: the pattern takes quadratic time.
-    return _AFTER_END.sub("", text.rstrip()[-100:]).rstrip(_CLOSING).endswith((*_FINAL, *also))
+    end = _AFTER_END.sub("", text.rstrip()[-100:]).rstrip(_CLOSING)
+    return end.endswith((*_FINAL, *also)) or _GREEK_QUESTION.search(end) is not None
 
 
 def single_line(text: str) -> str:
@@ -89,26 +108,31 @@ def single_line(text: str) -> str:
 def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tuple[str, list[tuple[int, int]]]:
     """Return stripped texts joined by spaces, and the half-open range of offsets of each.
 
-    There is no space between two characters of a script without spaces, because spaces would reveal where units begin.
-    The exception are texts that have such spaces themselves, as tokenized ones do. An empty line follows each text
-    whose index is in `paragraph_ends`.
+    There is no space between units whose nearest letters are of a script without spaces, because spaces would reveal
+    where units begin. The exception are texts that have such spaces themselves, as tokenized ones do. An empty line
+    follows each text whose index is in `paragraph_ends`.
     """
     tokenized = any(_TOKENIZED.search(text) for text in texts)
     joined, position, ranges = list[str](), 0, list[tuple[int, int]]()
     for index, text in enumerate(texts):
-        before = texts[index - 1][-1:] if index else ""
-        unspaced = before and is_unspaced(before) and is_unspaced(text[:1] or " ")
         if not index:
             gap = ""
         elif index - 1 in paragraph_ends:
             gap = "\n\n"
         else:
-            gap = " " if tokenized or not unspaced else ""
+            gap = " " if tokenized or not _are_unspaced(texts[index - 1], text) else ""
         joined.append(gap + text)
         position += len(gap)
         ranges.append((position, position + len(text)))
         position += len(text)
     return "".join(joined), ranges
+
+
+def _are_unspaced(before: str, after: str) -> bool:
+    """Return whether the nearest letters of two texts that follow each other are of a script without spaces."""
+    letters = [next(filter(str.isalpha, text), "") for text in (reversed(before), after)]
+    known = [letter for letter in letters if letter]
+    return bool(known) and all(map(is_unspaced, known))
 
 
 def _in_word(character: str) -> bool:

@@ -7,10 +7,10 @@ import unicodedata
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.writing import LINE_BREAK, is_mark, is_unspaced
+from discsum.writing import JOINER, LINE_BREAK, is_mark, is_unspaced
 
-SPACE, LINE_END, WORD, MARK, UNSPACED, DIGIT, LETTER, UPPER, LOWER_OR_TITLE = (1 << bit for bit in range(9))
-_KNOWN = 1 << 9
+SPACE, LINE_END, WORD, MARK, JOINS, UNSPACED, DIGIT, LETTER, UPPER, LOWER_OR_TITLE = (1 << bit for bit in range(10))
+_KNOWN = 1 << 10
 # Classes of each code point, 0 until a text has it: only pages of memory with known characters are used.
 _CLASSES = np.zeros(0x110000, dtype=np.uint16)
 
@@ -57,7 +57,8 @@ class Characters:
         """Return `(characters,)`: `discsum.writing.is_inside_word` of each offset."""
         word, mark, unspaced = self.are(WORD), self.are(MARK), self.are(UNSPACED)
         found = np.zeros(len(word), dtype=bool)
-        found[1:] = word[:-1] & (mark[1:] | (word[1:] & ~unspaced[:-1] & ~unspaced[1:]))
+        found[1:] = word[:-1] & word[1:] & ~unspaced[:-1] & ~unspaced[1:]
+        found[1:] |= (mark[1:] | self.are(JOINS)[:-1]) & ~self.are(SPACE)[:-1]
         return found
 
 
@@ -69,6 +70,7 @@ def _classes_of(character: str) -> int:
         LINE_END: LINE_BREAK.match(character) is not None,
         WORD: mark or character.isalnum(),
         MARK: mark,
+        JOINS: character == JOINER,
         UNSPACED: is_unspaced(character),
         DIGIT: character.isdigit(),
         LETTER: character.isalpha(),

@@ -16,6 +16,8 @@ from discsum.writing import BLANK_LINE, LINE_BREAK, ends_sentence
 PUNCTUATION, NEWLINE = "punctuation", "newline"
 # The only format that has the text and its sentences.
 _WHOLE = ".json"
+# EDUs that are too many for one sentence.
+MANY = 10
 # Names that a message lists, at most.
 SHOWN = 8
 
@@ -43,6 +45,13 @@ class TreeFolder:
                 "one sentence per line"
             )
             warn_caller(message)
+        guessed = ((name, self.documents[name]) for name in sorted(self.guessed))
+        unmarked = [name for name, document in guessed if len(document.sentences) == 1 and len(document.edus) > MANY]
+        if unmarked:
+            warn_caller(
+                f"{folder}: expected final punctuation inside of texts, found none in {len(unmarked)} documents, such "
+                f"as {unmarked[0]}; each is taken for one sentence"
+            )
 
 
 def has_trees(folder: Path) -> bool:

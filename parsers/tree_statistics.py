@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discsum.document import Document
 from discsum.tree import NUCLEARITIES, RSTTree
+from discsum.writing import count_words
 
 
 @dataclass
@@ -23,7 +24,7 @@ class TreeStatistics:
     Attributes:
         documents: Number of documents.
         edus: Number of EDUs.
-        words: Words of the EDUs, separated by white space.
+        words: Words of the EDUs, as `count_words` counts them.
         sentences: Number of sentences in which an EDU begins.
         constituents: Number of these whose EDUs are a constituent of the tree.
         depth: Depths of the trees, summed; a tree over one EDU has depth 0.
@@ -84,7 +85,7 @@ def tree_statistics(documents: Iterable[Document]) -> TreeStatistics:
         firsts, lasts = _edus_of_sentences(document.edu_to_sentence)
         found.documents += 1
         found.edus += tree.edus
-        found.words += sum(len(text.split()) for text in document.edu_texts)
+        found.words += sum(map(count_words, document.edu_texts))
         found.sentences += len(firsts)
         found.constituents += int(_are_constituents(tree, firsts, lasts).sum())
         found.depth += depth(tree)

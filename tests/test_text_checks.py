@@ -28,6 +28,11 @@ def test_another_language_is_told(code, text):
     assert text_warnings(text, "") == ()
 
 
+def test_short_texts_in_another_script_are_told():
+    for text in ("评议会决定重建市场，因为水常常上涨。", "परिषद बाज़ार फिर बनाएगी।"):
+        assert "expected the language 'en', got what looks like" in text_warnings(text)[0]
+
+
 @pytest.mark.parametrize(
     "text",
     [

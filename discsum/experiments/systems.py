@@ -27,6 +27,7 @@ from discsum.selection import Policy
 from discsum.signature import Signature
 from discsum.summarizer.loading import load_scorer
 from discsum.summary import Summary
+from discsum.writing import count_words
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
@@ -52,7 +53,7 @@ class SystemSummary:
     def of(cls, summary: Summary) -> SystemSummary:
         """Convert an extractive summary."""
         selected = tuple(unit.index for unit in summary.selected)
-        return cls("\n".join(summary.lines), len(summary.text.split()), selected)
+        return cls("\n".join(summary.lines), count_words(summary.text), selected)
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def abstractive_system(
         written = summarizer.summarize_many(documents, **generation.options)
         lines = split_lines([one.text for one in written], parser())
         return [
-            SystemSummary(own, len(one.text.split()), None, one.is_whole)
+            SystemSummary(own, count_words(one.text), None, one.is_whole)
             for own, one in zip(lines, written, strict=True)
         ]
 
@@ -153,7 +154,7 @@ def output_system(name: str, parser: Callable[[], Parser]) -> System:
                 warnings.simplefilter("ignore", InputWarning)
                 split = split_lines([lines[name] for name in whole], parser())
             lines |= zip(whole, split, strict=True)
-        return [SystemSummary(lines[name], len(table.texts[name].split()), None) for name in names]
+        return [SystemSummary(lines[name], count_words(table.texts[name]), None) for name in names]
 
     settings = {"summary_sentences": parser_name(parser())} if table.whole else {}
     signature = Signature.of(summaries=sha256(Path(name))[:8], **settings)

@@ -24,6 +24,7 @@ from discsum.formats._heat_maps import MOST_EDUS, heat_maps
 from discsum.formats._marked_text import LEVELS, marked_text, readable
 from discsum.formats._preview import preview
 from discsum.formats.svg import BOUNDARY_HEIGHT, LINE_HEIGHT, Drawing, draw
+from discsum.writing import count_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -54,7 +55,7 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
     return _template("page.html").render(
         title=readable(document.id) or "Document",
         document=document,
-        words=len(document.text.split()),
+        words=count_words(document.text),
         warnings=[readable(warning) for warning in (document if summary is None else summary).warnings],
         lines=[readable(line) for line in lines],
         summary=summary,

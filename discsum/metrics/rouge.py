@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from discsum.batches import check_several
 from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_scorer import METRICS as METRICS
 from discsum.metrics.rouge_scorer import scorer
-from discsum.metrics.rouge_words import lacks_words
+from discsum.metrics.rouge_words import lacks_words, share_dropped
 from discsum.signature import Signature
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ _SHARES = {"summaries": 0.5, "references": 0.1}
 # Tags, and marks between sentences in the tables of several summarizers.
 _MARK = re.compile(r"</?[A-Za-z][\w-]{0,15}(?:\s+[\w-]+\s*=[^<>]{0,200})?\s?/?>|\[[A-Z_]*SEP\]|\\n(?![a-z])")
 
+# Share of words with other letters that English texts do not reach.
+MOST_DROPPED = 0.05
 MEASURES = {"f": "fmeasure", "p": "precision", "r": "recall"}
 
 
@@ -80,10 +83,10 @@ def rouge(
     """Return ROUGE-1, ROUGE-2 and ROUGE-Lsum of every document.
 
     Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line; a `Summary`
-    has its own lines, and texts that do not seem to give a warning. Words are stemmed (Porter). Only
-    the letters a to z and digits count, so texts in other scripts score 0, which gives a warning too. With several
-    references for a summary, each metric uses the one with the best F1; there is no jackknifing. A list is several
-    references, not the sentences of one, which are joined with line breaks. The signature has a digest of the
+    has its own lines, and texts that do not seem to give a warning. Words are stemmed (Porter). Only the letters a to z
+    and digits count, so scores of other scripts mean nothing, which gives a warning too. With several references for a
+    summary, each metric uses the one with the best F1; there is no jackknifing. A list is several references, not the
+    sentences of one, which are joined with line breaks. The signature has a digest of the
     references. The measure is `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
@@ -165,13 +168,18 @@ def _digest(references: Sequence[Sequence[str]]) -> str:
 
 
 def _warn_without_words(references: Sequence[Sequence[str]]) -> None:
-    """Warn about documents whose references have letters, but no words that ROUGE counts."""
+    """Warn about references whose letters ROUGE drops."""
     if empty := sum(not any(map(str.strip, texts)) for texts in references):
         message = f"got an empty one for {empty} of {len(references)} documents, which score 0"
         warn_caller(f"references: expected texts, {message}")
     without = sum(lacks_words(texts) for texts in references)
     if without:
         warn_caller(
-            f"references: expected words of the letters a to z and digits, which ROUGE counts, got none in {without} "
-            f"of {len(references)} documents, which score 0"
+            "references: expected words of the letters a to z and digits, which alone ROUGE counts, got mostly other "
+            f"letters in {without} of {len(references)} documents; do not trust their scores"
+        )
+    elif (share := share_dropped(chain.from_iterable(references))) > MOST_DROPPED:
+        warn_caller(
+            f"references: got letters other than a to z, which ROUGE drops, in {share:.0%} of the words; do not "
+            "compare these scores with those of English texts"
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
 _WORDS = re.compile("[a-z0-9]+")
+_ANY_WORDS = re.compile(r"[^\W\d_]+")
 _CACHED_WORDS = 1 << 17
 # NLTK's stems of words that other versions of Porter's algorithm stem differently, and of some others.
 _PROBES = {
@@ -32,8 +33,15 @@ def plain_words(text: str) -> list[str]:
 
 
 def lacks_words(texts: Sequence[str]) -> bool:
-    """Return whether texts have letters, but no words that ROUGE counts, such as texts in Cyrillic script."""
-    return not any(_WORDS.search(text.lower()) for text in texts) and any(map(str.isalpha, "".join(texts)))
+    """Return whether most letters of texts are others than a to z, which ROUGE drops, as in Cyrillic script."""
+    letters = [letter for letter in "".join(texts).lower() if letter.isalpha()]
+    return sum(map(str.isascii, letters)) < 0.5 * len(letters)
+
+
+def share_dropped(texts: Iterable[str]) -> float:
+    """Return the share of the words in texts that have letters other than a to z, which ROUGE drops."""
+    words = [word for text in texts for word in _ANY_WORDS.findall(text)]
+    return sum(not word.isascii() for word in words) / max(1, len(words))
 
 
 def stemmed_words(text: str) -> list[str]:

@@ -122,6 +122,7 @@ class GoldExamples:
         # All are in memory.
         self.blocks: NDArray[np.int64] = np.zeros((len(self._examples), 2), dtype=np.int64)
         _warn_of_unknown(self._examples, tokenizer)
+        _warn_of_moved(self.documents, self._examples)
 
     @property
     def digest(self) -> str:
@@ -159,6 +160,20 @@ class HeldOut:
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
         return [sha256_of_text(document.text) for document in self.documents]
+
+
+def _warn_of_moved(documents: Sequence[Document], examples: Sequence[Example]) -> None:
+    """Warn if EDUs begin inside of subwords, as happens in scripts without spaces: their borders are moved."""
+    moved = every = 0
+    for document, example in zip(documents, examples, strict=True):
+        starts = np.array([edu.start for edu in document.edus], dtype=np.int64)
+        moved += int((example.subwords.starts[example.targets.edu_starts] < starts).sum())
+        every += len(starts)
+    if moved:
+        warn_caller(
+            f"{moved} of {every} EDUs begin inside of subwords; they are learned to begin with the subword; an encoder "
+            "whose subwords do not cross clauses avoids this"
+        )
 
 
 def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:

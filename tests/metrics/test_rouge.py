@@ -145,10 +145,20 @@ def test_what_does_not_fit_is_named(arguments, message):
         rouge(["a"], ["a"]).metric("rougeL")
 
 
-def test_texts_in_other_scripts_score_nothing_and_warn():
-    with pytest.warns(InputWarning, match="which ROUGE counts, got none in 1 of 3 documents, which score 0"):
+def test_scores_of_other_scripts_warn():
+    with pytest.warns(InputWarning, match="which alone ROUGE counts, got mostly other letters in 1 of 3 documents"):
         scores = rouge(["Погода", "Rain.", "..."], ["Погода", "Rain.", "..."])
     assert scores.metric("rouge1").tolist() == [0, 1, 0]
+    # The numbers and names are all that counts.
+    for first, second in (("2019年洪水。", "2019年公园。"), ("Завод IBM закрыли.", "Школу IBM открыли.")):
+        with pytest.warns(InputWarning, match="got mostly other letters in 1 of 1 documents"):
+            assert rouge([first], [second]).metric("rouge1").tolist() == [1]
+    with pytest.warns(InputWarning, match="which ROUGE drops, in 20% of the words; do not compare"):
+        rouge(["Die Mühle steht still heute."], ["Die Mühle steht still heute."])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        opened = "The café of nineteen friends opened again at the harbour, with a view of the old town and the quay."
+        rouge([opened], [opened])
 
 
 @given(st.text() | st.text("abcdefghij .-'’09AÉß\u0130\ud800", max_size=60))

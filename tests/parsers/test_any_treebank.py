@@ -8,7 +8,7 @@ import german_treebank
 import pytest
 import tiny_encoders
 
-from discsum.document import Document
+from discsum.document import Document, Span
 from discsum.errors import InputError, InputWarning
 from discsum.formats import dump
 from discsum.parsers.encoder import longest_window
@@ -256,6 +256,14 @@ def test_a_document_without_subwords_of_its_own_is_left_out(tokenizer):
         pytest.raises(InputError, match="expected at least one usable training document, got none"),
     ):
         GoldExamples([bad], tokenizer, [("NN", "a")])
+
+
+def test_borders_inside_of_subwords_are_counted(tokenizer):
+    spans, tree = [Span(0, 12)], RSTTree(2, [Node(0, 1, 0, "NN", "a")])
+    moved = Document.from_spans("the millrace", spans, [Span(0, 6), Span(6, 12)], tree)
+    plain = Document.from_spans("the millrace", spans, [Span(0, 4), Span(4, 12)], tree)
+    with pytest.warns(InputWarning, match="^1 of 4 EDUs begin inside of subwords; they are learned to begin with"):
+        GoldExamples([moved, plain], tokenizer, [("NN", "a")])
 
 
 def test_a_document_whose_chart_is_large_is_named(monkeypatch):

@@ -6,11 +6,12 @@ import warnings
 import german_treebank
 import pytest
 
-from discsum.document import Span
+from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.formats import dump
 from discsum.parsers.training.splits import SplitConfig, draw_splits, read_treebank
 from discsum.parsers.tree_folder import has_trees, read_folder, sentence_spans
+from discsum.tree import Node, RSTTree
 
 STORIES = [german_treebank.story(number) for number in range(german_treebank.COUNT)]
 
@@ -40,6 +41,16 @@ def test_a_mixed_folder_is_read(bank):
         }
     assert len(said) == 1 and "sentences of 15 of 15 documents are guessed" in said[0]
     assert has_trees(bank)
+
+
+def test_texts_without_final_punctuation_are_told(tmp_path):
+    texts = [f"ฝนตก{letter}" for letter in "กขคงจฉชซฌญฎ"]
+    nodes = [Node(first, 10, first, "NN", "joint-list") for first in range(10)]
+    (tmp_path / "long.rs3").write_text(dump(Document.from_edu_texts(texts, RSTTree(11, nodes)), "rs3"))
+    short = Document.from_edu_texts(["เปิดแล้ว", "ปิดแล้ว"], RSTTree(2, [Node(0, 1, 0, "NN", "joint-list")]))
+    (tmp_path / "short.rs3").write_text(dump(short, "rs3"))
+    _, said = read(tmp_path)
+    assert any("found none in 1 documents, such as long; each is taken for one sentence" in line for line in said)
 
 
 def test_texts_beside_the_trees(bank):

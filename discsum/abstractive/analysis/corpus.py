@@ -14,6 +14,7 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.metrics.rouge_words import plain_words
 from discsum.oracles import document_labels
+from discsum.writing import count_words
 
 ORACLE = "kedzie"
 
@@ -24,7 +25,7 @@ class CorpusStatistics:
 
     Attributes:
         documents: Number of documents.
-        words: Words of the text, separated by white space.
+        words: Words of the text, as `count_words` counts them.
         sentences: Sentences of the text.
         edus: EDUs of the text.
         summary_words: Words of the first reference.
@@ -70,7 +71,7 @@ def corpus_statistics(pairs: Iterable[tuple[Pair, Document]], tokenizer: Any = N
 
 def _statistics(pair: Pair, document: Document, tokenizer: Any) -> list[float]:
     reference = pair.references[0]
-    words, summary = len(pair.text.split()), len(reference.split())
+    words, summary = count_words(pair.text), count_words(reference)
     if not summary:
         raise InputError(f"{pair.id}: expected a reference with at least one word, got {reference!r}")
     fragments = np.array(fragment_lengths(plain_words(pair.text), copied := plain_words(reference)), dtype=float)
