@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from discsum.constants import PARSER_KIND
+from discsum.constants import PARSER_KIND, SHIPPED_PARSER
 from discsum.devices import has_fast_bfloat16
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
@@ -32,6 +32,7 @@ from discsum.parsers.training.teachers import Teachers
 from discsum.persistence import fingerprint
 from discsum.registry import suggestion
 from discsum.relation_classes import RelationClasses
+from discsum.text_checks import ENGLISH
 from discsum.training.processes import local_main_first
 from discsum.training.task import LogEntry, Step, TrainingTask
 
@@ -103,6 +104,11 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         """
         torch.manual_seed(recipe.seed if weights_seed is None else weights_seed)
         pretrained = pretrained_encoder(recipe.encoder)
+        if recipe.encoder == SHIPPED_PARSER and recipe.language not in ("", ENGLISH):
+            warn_caller(
+                f"encoder: expected one of the language {recipe.language!r}, got {recipe.encoder}, which is English; "
+                "choose another, such as encoder=hf:xlm-roberta-base"
+            )
         longest = longest_window(pretrained.encoder)
         if longest is not None and recipe.network.window > longest:
             raise InputError(

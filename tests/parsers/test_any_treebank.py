@@ -90,6 +90,11 @@ def trained(tmp_path_factory):
     return run(recipe, folder / "run", folder / "bank"), folder
 
 
+def test_the_english_encoder_is_doubted_for_another_language():
+    with pytest.warns(InputWarning, match="encoder: expected one of the language 'de', got discsum-gum, which is Engl"):
+        ParserTask(settings("discsum-gum", language="de"), STORIES[:2], STORIES[2:3], "klein")
+
+
 def right_branching(documents):
     """Return the documents with right-branching trees whose nodes all have the most frequent label."""
     nodes = [(node.nuclearity, node.relation) for one in documents for node in one.tree.nodes]
