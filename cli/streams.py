@@ -39,18 +39,23 @@ def replace_closed() -> None:
 
 
 def keep_for_results() -> None:
-    """Write to standard output in UTF-8, and send what C libraries print to it to standard error, unless on a terminal.
+    """Buffer standard output; unless on a terminal, in UTF-8, and send what C libraries print to standard error.
 
-    Files are in UTF-8 too, whereas code pages of Windows lack many characters. HiGHS, which solves `ilp`, prints a line
-    when it repairs a solution, whatever its options (jump-dev/HiGHS.jl, issue 312; in SciPy 1.17).
+    With `PYTHONUNBUFFERED`, standard output has no buffer, and a write may write only a part. Files are in UTF-8 too,
+    whereas code pages of Windows lack many characters. HiGHS, which solves `ilp`, prints a line when it repairs a
+    solution, whatever its options (jump-dev/HiGHS.jl, issue 312; in SciPy 1.17).
     """
     own = sys.stdout
-    if own is not sys.__stdout__ or not isinstance(own, io.TextIOWrapper) or own.isatty():
+    if own is not sys.__stdout__ or not isinstance(own, io.TextIOWrapper):
         return
+    shown = own.isatty()
     own.flush()
-    results = os.dup(own.fileno())
-    os.dup2(sys.__stderr__.fileno() if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY), own.fileno())
-    sys.stdout = io.TextIOWrapper(os.fdopen(results, "wb"), encoding="utf-8", errors=own.errors)
+    results = os.fdopen(os.dup(own.fileno()), "wb")
+    if not shown:
+        others = sys.__stderr__.fileno() if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY)
+        os.dup2(others, own.fileno())
+    encoding = own.encoding if shown else "utf-8"
+    sys.stdout = io.TextIOWrapper(results, encoding, own.errors, line_buffering=shown)
 
 
 def drop_unwritten() -> None:

@@ -45,6 +45,7 @@ class Writer:
     Attributes:
         folder: The folder, if there is one.
         file: The one file, if there is one.
+        on_terminal: Whether results go to standard output and that is a terminal.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class Writer:
         self._stream: IO[bytes] | None = None
         self._lines: JsonLines | None = None
         self._inputs: Mapping[str, Sequence[Path]] = {}
-        self._device = ""
+        self._device, self.on_terminal = "", False
         if output is not None and output != "-" and is_device(Path(output)):
             # Opened directly: a device or a pipe cannot be replaced by renaming.
             self._device = output
@@ -136,13 +137,10 @@ class Writer:
                 check_no_input(self.file or path / (reserved + suffix), self._inputs, option)
         else:
             self._stream = sys.stdout.buffer
+            # Asked before a bar is shown: rich replaces standard output then.
+            self.on_terminal = sys.stdout.isatty()
         if resume and self.folder is None and self._lines is None:
             raise typer.BadParameter("expected -o FOLDER, or JSON lines in -o FILE", param_hint="--resume")
-
-    @property
-    def on_terminal(self) -> bool:
-        """Whether results go to standard output and that is a terminal."""
-        return self.folder is None and self.file is None and not self._device and sys.stdout.isatty()
 
     def __enter__(self) -> Writer:
         """Return the writer; a single output file appears when the block ends without an error."""

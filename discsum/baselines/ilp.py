@@ -73,9 +73,10 @@ class ILP(RootedSubtree):
         for place, word in enumerate(words):
             holders = sorted(covered[word])
             rows.append(([nodes + place, *holders], [1, *[-1] * len(holders)], 0.0))
-        columns = np.concatenate([np.array(row[0], dtype=np.int64) for row in rows])
+        # SciPy before 1.15 takes no other integers.
+        columns = np.concatenate([np.array(row[0], dtype=np.int32) for row in rows])
         values = np.concatenate([np.array(row[1], dtype=np.float64) for row in rows])
-        places = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
+        places = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row[0]) for row in rows])
         matrix = csr_array((values, (places, columns)), shape=(len(rows), nodes + len(words)))
         gains = np.concatenate([np.zeros(nodes), [weight[word] * np.log1p(frequency[word]) for word in words]])
         result = milp(

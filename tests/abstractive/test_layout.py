@@ -18,6 +18,7 @@ from transformers import PreTrainedTokenizerFast
 from discsum.abstractive.sparse import SentenceLayout
 from discsum.document import Document, Span
 from discsum.errors import InputError
+from discsum.priors import c_tree_nuc
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +170,13 @@ def test_the_prior_is_the_trees(parser):
             replace(fewer, prior=torch.tensor(wrong))
     short = parser.parse("It rained all day.")
     with pytest.raises(
-        InputError, match="expected the document of the layout, with 3 sentences or more, got one with 1 s"
+        InputError, match=r"expected the document of the layout, with 3 sentences or more, got one with 1$"
     ):
         SentenceLayout.from_owner(torch.tensor([[0, 1, 2]])).with_prior([short])
+
+
+def test_the_prior_of_edus_is_theirs(parser, tokenizer):
+    item = parser.parse(tiny.ARTICLE)
+    layout = SentenceLayout.from_documents([item], encode(tokenizer, [item]), "edus").with_prior([item])
+    mass = c_tree_nuc(item.tree).sum(axis=0)
+    np.testing.assert_allclose(layout.prior[0].numpy(), mass[list(layout.sentences[0])] / mass.sum(), rtol=1e-5)

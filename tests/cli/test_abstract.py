@@ -292,7 +292,7 @@ def test_signatures_name_what_changes_scores(bart_folder):
         return AbstractiveSummarizer.from_pretrained(str(bart_folder), **given).family.settings()
 
     assert settings() == {"selector": "all"}
-    named = {"selector": "model_free", "sentences_per_step": 2}
+    named = {"selector": "model_free", "sentences_per_step": 2, "dense_where_faster": True}
     assert settings(selector="model_free", r=2, feature_map="elu+1") == named
     changes = {"prior": 0.5, "share_beams": False, "selector_feature_map": "relu"}
     assert settings(selector="model_free", r=2, beta=0.5, share_beams=False, feature_map="relu") == named | changes

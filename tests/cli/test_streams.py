@@ -103,6 +103,18 @@ def test_what_libraries_of_c_print_is_no_result(folder):
     assert "solver" not in result.stdout
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_is_read_in_part_is_an_error(folder, unbuffered):
+    # More than a pipe holds: without a buffer, Python's write returns what was written before the reader left.
+    text = "We came. " * 50_000
+    spans = [{"start": 0, "end": len(text) - 1}]
+    content = {"text": text, "sentences": spans, "edus": [spans[0] | {"sentence": 0}], "nodes": []}
+    (folder / "long.json").write_text(json.dumps(content))
+    command = f"(PYTHONUNBUFFERED={unbuffered} {DISCSUM} parse long.json --format json; echo $? > code) | head -c 5"
+    assert shell(command, folder).stdout == '{\n "i'
+    assert (folder / "code").read_text() == "1\n"
+
+
 def test_standard_output_is_in_utf_8(folder):
     (folder / "b.json").write_text((folder / "a.json").read_text().replace("We came", "Où cela"))
     result = shell(f"PYTHONIOENCODING=ascii {DISCSUM} analyze trees b.json -o é", folder)

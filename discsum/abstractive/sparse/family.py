@@ -118,17 +118,25 @@ class SparseFamily(Family[SparseRecipe]):
         call, settings = self.model.sparse.call, self.settings()
         settings["r"] = call.r
         settings.pop("sentences_per_step", None)
+        # `read` says whether all were read.
+        if call.dense_where_faster:
+            settings.pop("dense_where_faster", None)
         counts = map(len, inputs["layout"].spans)
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
     def settings(self) -> dict[str, Any]:
-        """Return the selector, its other settings that are not the default, and those of a compressed encoder."""
+        """Return the selector, its other settings that are not the default, and those of a compressed encoder.
+
+        Whether all sentences are read where that is faster changes summaries, so it is there if some would be selected.
+        """
         selector = self.selector
         found: dict[str, Any] = {"selector": selector.selector}
         # In signatures, `r` is short for `ratio`.
         named = {"sentences_per_step": selector.r, "prior": selector.beta}
         found |= {name: value for name, value in named.items() if value is not None}
-        found |= {name: False for name in ("share_beams", "dense_where_faster") if not getattr(selector, name)}
+        found |= {} if selector.share_beams else {"share_beams": False}
+        if selector.r is not None or not selector.dense_where_faster:
+            found["dense_where_faster"] = selector.dense_where_faster
         changed = changed_options(selector.selector, selector.options)
         found |= {f"selector_{name}": value for name, value in changed.items()}
         return found | encoder_settings(self.model)
