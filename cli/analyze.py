@@ -150,10 +150,21 @@ def time(
     model: Model,
     output: Out = "analysis",
     outputs: Annotated[
-        list[int] | None, typer.Option("--length", min=1, help="An output length M in tokens; may be repeated.")
+        list[int] | None,
+        typer.Option(
+            "--length",
+            min=1,
+            help="An output length M in tokens; given three times or more, or four times with one of --tokens. "
+            "Default: 50, 100, ... 300.",
+        ),
     ] = None,
     inputs: Annotated[
-        list[int] | None, typer.Option("--tokens", min=1, help="An input length N in tokens; may be repeated.")
+        list[int] | None,
+        typer.Option(
+            "--tokens",
+            min=1,
+            help="An input length N in tokens; given once, or three times or more. Default: 256, 512, 768 and 1024.",
+        ),
     ] = None,
     repeats: Annotated[
         int, typer.Option(min=1, help="Number of passes; their mean is reported, with --lengths the fastest.")

@@ -32,7 +32,10 @@ def rouge(
         str | None, typer.Option(metavar="SYSTEM", help="Also plot the difference in R-1 from this system.")
     ] = None,
     read: Annotated[
-        list[int] | None, typer.Option("--r", min=1, help="Number of sentences read per step; may be repeated.")
+        list[int] | None,
+        typer.Option(
+            "--r", min=1, help="Number of sentences read per step; may be repeated. Default: 1, 2, 3, 5 and 10."
+        ),
     ] = None,
     documents: Documents = 100,
     beams: Beams = BEAMS,
@@ -83,7 +86,12 @@ def rouge(
     for name in system:
         with loading(name):
             summarizer = load_system(name, amounts[0], device)
-        settings = {key: value for key, value in summarizer.family.settings().items() if key != "sentences_per_step"}
+        # Analyses always select.
+        settings = {
+            key: False if key == "dense_where_faster" else value
+            for key, value in summarizer.family.settings().items()
+            if key != "sentences_per_step"
+        }
         signatures[name] = str(
             signature() + generation.signature.with_(**settings, parser=parser_name(engine), **given_trees(pairs))
         )
