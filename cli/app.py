@@ -13,7 +13,8 @@ from typer.core import TyperGroup
 
 import discsum
 from discsum.cli.progress import say
-from discsum.cli.streams import drop_unwritten, keep_for_results, replace_closed
+from discsum.cli.streams import buffer_output, drop_unwritten, replace_closed
+from discsum.constants import COMMAND_LINE
 from discsum.errors import DiscsumError, InputWarning, message_of
 
 # Commands and their summaries in `discsum --help`. Each command is a module of `discsum.cli`.
@@ -99,9 +100,9 @@ class _WarningPrinter:
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
     replace_closed()
-    keep_for_results()
+    buffer_output()
     # Silences progress bars and warnings of transformers; workers inherit these variables.
-    os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error", COMMAND_LINE: "1"}
     warnings.showwarning = _WarningPrinter()
     warnings.simplefilter("always", InputWarning)
     # Reports have a line about it.

@@ -1,4 +1,4 @@
-"""Standard streams: those that the caller closed, and standard output, which is for results alone."""
+"""Standard streams: those that the caller closed, and the encoding and buffer of standard output."""
 
 from __future__ import annotations
 
@@ -38,24 +38,22 @@ def replace_closed() -> None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
-def keep_for_results() -> None:
-    """Buffer standard output; unless on a terminal, in UTF-8, and send what C libraries print to standard error.
+def buffer_output() -> None:
+    """Buffer standard output, and write to it in UTF-8 unless it is a terminal.
 
-    With `PYTHONUNBUFFERED`, standard output has no buffer, and a write may write only a part. Files are in UTF-8 too,
-    whereas code pages of Windows lack many characters. HiGHS, which solves `ilp`, prints a line when it repairs a
-    solution, whatever its options (jump-dev/HiGHS.jl, issue 312; in SciPy 1.17).
+    With `PYTHONUNBUFFERED` there is no buffer, and a write may write only a part. Files are in UTF-8 too, whereas code
+    pages of Windows lack many characters.
     """
     own = sys.stdout
     if own is not sys.__stdout__ or not isinstance(own, io.TextIOWrapper):
         return
     shown = own.isatty()
-    own.flush()
-    results = os.fdopen(os.dup(own.fileno()), "wb")
-    if not shown:
-        others = sys.__stderr__.fileno() if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY)
-        os.dup2(others, own.fileno())
     encoding = own.encoding if shown else "utf-8"
-    sys.stdout = io.TextIOWrapper(results, encoding, own.errors, line_buffering=shown)
+    if isinstance(own.buffer, io.RawIOBase):
+        results = os.fdopen(os.dup(own.fileno()), "wb")
+        sys.stdout = io.TextIOWrapper(results, encoding, own.errors, line_buffering=shown)
+    else:
+        own.reconfigure(encoding=encoding, errors=own.errors)
 
 
 def drop_unwritten() -> None:

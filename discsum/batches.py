@@ -20,8 +20,8 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """Return lists of `size` items lazily and in order, like Python 3.12's `itertools.batched`.
 
     Raises:
-        InputError: A size below 1; before an item is read.
-        TypeError: A single text instead of several, likewise.
+        InputError: A size below 1; raised at once.
+        TypeError: A single text instead of several, likewise unless in another iterator.
     """
     check_several(items)
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:

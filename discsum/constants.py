@@ -45,3 +45,5 @@ DECLARED = "declared"
 TEXT = "text"
 INPUTS = (TEXT, "markdown", "html")
 AUTO = "auto"
+# Environment variable of the command line and its workers, whose standard output is for results alone.
+COMMAND_LINE = "DISCSUM_COMMAND_LINE"

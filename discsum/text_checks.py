@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,8 @@ def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
 
 def _other_language(text: str, language: str) -> str:
     """Return the code of a text's language if it is surely not `language`, otherwise an empty string."""
-    words = _WORD.findall(text.lower())
+    # Letters of mathematical fonts are those of the alphabet.
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
     letters = " ".join(words)
     if not language or len(letters.encode("utf-8", "replace")) < FEWEST_BYTES:
         return ""

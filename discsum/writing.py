@@ -31,7 +31,7 @@ _FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။�
 # Quotes and brackets; zero-width characters and marks of direction.
 _CLOSING = "\"'”’“‘»«›‹)]}）］｝」』】》〉〕｣＂＇ " + "\u200b\u200e\u200f\u202c\u202e\u2060\u2069\ufeff"
 # A question mark in Greek text, where ASCII has the semicolon.
-_GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]\s*;\Z")
+_GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]{2}\s*;\Z")
 # What may follow a sentence: numbers of footnotes, and emoji with their modifiers.
 _AFTER_END = re.compile(
     r"(?:\s*(?:\[\d{1,3}\]|[\u00b9\u00b2\u00b3\u2070-\u2079\u2600-\u27bf\u2b50\ufe0f\u200d\U0001f1e6-\U0001faff]))+$"
@@ -65,10 +65,10 @@ def is_mark(character: str) -> bool:
 
 def count_words(text: str) -> int:
     """Return the number of words: separated by white space; in scripts without spaces, each letter is one."""
-    words = text.split()
     if text.isascii() or not _UNSPACED_CHARACTER.search(text):
-        return len(words)
-    return sum(_unspaced_words(word) or 1 for word in words)
+        return len(text.split())
+    # Letters and digits of full width are those of other scripts.
+    return sum(_unspaced_words(word) or 1 for word in unicodedata.normalize("NFKC", text).split())
 
 
 def _unspaced_words(text: str) -> int:
@@ -120,7 +120,7 @@ def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tu
         elif index - 1 in paragraph_ends:
             gap = "\n\n"
         else:
-            gap = " " if tokenized or not _are_unspaced(texts[index - 1], text) else ""
+            gap = " " if tokenized or not _may_touch(texts[index - 1], text) else ""
         joined.append(gap + text)
         position += len(gap)
         ranges.append((position, position + len(text)))
@@ -128,11 +128,16 @@ def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tu
     return "".join(joined), ranges
 
 
-def _are_unspaced(before: str, after: str) -> bool:
-    """Return whether the nearest letters of two texts that follow each other are of a script without spaces."""
+def _may_touch(before: str, after: str) -> bool:
+    """Return whether two texts may be joined without a space: the nearest letters of both are of a script without.
+
+    Two numbers, or words of other scripts, never touch.
+    """
+    if before[-1:].isascii() and after[:1].isascii():
+        return False
     letters = [next(filter(str.isalpha, text), "") for text in (reversed(before), after)]
     known = [letter for letter in letters if letter]
-    return bool(known) and all(map(is_unspaced, known))
+    return bool(known) and all(map(is_unspaced, known)) and not is_inside_word(before[-1:] + after[:1], 1)
 
 
 def _in_word(character: str) -> bool:

@@ -43,6 +43,7 @@ def test_short_texts_in_another_script_are_told():
         "def total(prices): return sum(prices)",
         "Oslo, Rome and Lima: three cities with a new market.",
         "Oslo,Rome\nThe council will rebuild the market.",
+        "𝐓𝐡𝐢𝐬 𝐭𝐞𝐱𝐭 𝐢𝐬 𝐛𝐨𝐥𝐝 𝐛𝐮𝐭 𝐄𝐧𝐠𝐥𝐢𝐬𝐡",
     ],
 )
 def test_english_and_what_is_no_language_is_not_doubted(text):

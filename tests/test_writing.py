@@ -40,7 +40,8 @@ def test_what_ends_a_sentence(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "When it rained,", "雨停了，", "أمطرت،", "(so", "see [1]", "rain 😀", "It rained;"]
+    "text",
+    ["", " ", "When it rained,", "雨停了，", "أمطرت،", "(so", "see [1]", "rain 😀", "It rained;", "α and β;", "5 Ω;"],
 )
 def test_what_does_not_end_one(text):
     assert not ends_sentence(text)
@@ -74,6 +75,8 @@ def test_units_of_scripts_without_spaces_are_joined_without():
     assert join_units(["雨 停 了", "我们 回 家"])[0] == "雨 停 了 我们 回 家"
     assert join_units(["Als es regnete,", "gingen wir."])[0] == "Als es regnete, gingen wir."
     assert join_units(["雨停了", "and we left"])[0] == "雨停了 and we left"
+    for texts in (["升到5", "3天后停。"], ["见图2.", "3天后停。"], ["有1,000", "2019年停。"]):
+        assert join_units(texts)[0] == " ".join(texts)
     # Quotes and numbers are those of the letters beside them.
     assert join_units(["他说：", "“走吧。”", "2019年下雨", "IBM"])[0] == "他说：“走吧。”2019年下雨 IBM"
     assert join_units(["He said:", "“2019”", "雨"])[0] == "He said: “2019”雨"
@@ -105,8 +108,8 @@ def test_words_are_counted_like_tokens_unless_they_are_not_spaced(text):
 
 
 def test_counted_words():
-    texts = ("", "It rained -- 3.5 cm.", "雨停了。", "在IBM工作 3.5 年 --")
-    assert [*map(count_words, texts)] == [0, 5, 3, 7]
+    texts = ("", "It rained -- 3.5 cm.", "雨停了。", "在IBM工作 3.5 年 --", "price ５００ yen")
+    assert [*map(count_words, texts)] == [0, 5, 3, 7, 3]
 
 
 @pytest.mark.parametrize("relation", ["same-unit", "Same-Unit", "sameunit", "same_unit"])

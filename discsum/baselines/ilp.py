@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
+import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -12,6 +17,7 @@ from numpy.typing import NDArray
 from discsum.baselines import BASELINES
 from discsum.baselines._rooted_subtree import RootedSubtree, Subtrees
 from discsum.baselines.tree_knapsack import content_words, term_weights
+from discsum.constants import COMMAND_LINE
 from discsum.document import Document
 from discsum.errors import warn_caller
 from discsum.scoring import Scores
@@ -19,6 +25,7 @@ from discsum.selection import unit_texts
 
 # Time limit per document in seconds; after it, the best subtree found so far is used.
 LONGEST = 20.0
+_REDIRECTING = threading.Lock()
 
 
 @BASELINES.register("ilp")
@@ -79,14 +86,15 @@ class ILP(RootedSubtree):
         places = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row[0]) for row in rows])
         matrix = csr_array((values, (places, columns)), shape=(len(rows), nodes + len(words)))
         gains = np.concatenate([np.zeros(nodes), [weight[word] * np.log1p(frequency[word]) for word in words]])
-        result = milp(
-            -gains,
-            # If x is integral, so is the best z.
-            integrality=np.concatenate([np.ones(nodes), np.zeros(len(words))]),
-            bounds=Bounds(np.concatenate([is_root, np.zeros(len(words))]), 1),
-            constraints=LinearConstraint(matrix, ub=np.array([row[2] for row in rows])),
-            options={"mip_rel_gap": 0, "time_limit": LONGEST},
-        )
+        with _standard_output_to_error() if COMMAND_LINE in os.environ else nullcontext():
+            result = milp(
+                -gains,
+                # If x is integral, so is the best z.
+                integrality=np.concatenate([np.ones(nodes), np.zeros(len(words))]),
+                bounds=Bounds(np.concatenate([is_root, np.zeros(len(words))]), 1),
+                constraints=LinearConstraint(matrix, ub=np.array([row[2] for row in rows])),
+                options={"mip_rel_gap": 0, "time_limit": LONGEST},
+            )
         if result.status != 0:
             used = "the root alone" if result.x is None else "the best one found"
             warn_caller(
@@ -125,3 +133,36 @@ def _without_redundant_leaves(
         if not children[head]:
             heappush(waiting, -head)
     return sorted(kept)
+
+
+@contextmanager
+def _standard_output_to_error() -> Iterator[None]:
+    """Redirect standard output of the whole process to standard error inside the block, for the command line alone.
+
+    When HiGHS repairs a solution, it prints a line from C, whatever its options: jump-dev/HiGHS.jl, issue 312. SciPy
+    1.17 still prints it.
+    """
+    # One thread at a time: a second one would keep, and restore, the redirected output.
+    with _REDIRECTING:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        _flush_c()
+        try:
+            kept = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:
+            # Standard output or error is closed.
+            yield
+            return
+        try:
+            yield
+        finally:
+            _flush_c()
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def _flush_c() -> None:
+    """Flush the output buffers of C, which buffers output that does not go to a terminal."""
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)

@@ -17,7 +17,7 @@ from discsum.batches import check_several
 from discsum.errors import InputError, warn_caller
 from discsum.metrics.rouge_scorer import METRICS as METRICS
 from discsum.metrics.rouge_scorer import scorer
-from discsum.metrics.rouge_words import lacks_words, share_dropped
+from discsum.metrics.rouge_words import are_dropped, share_dropped
 from discsum.signature import Signature
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _SHARES = {"summaries": 0.5, "references": 0.1}
 # Tags, and marks between sentences in the tables of several summarizers.
 _MARK = re.compile(r"</?[A-Za-z][\w-]{0,15}(?:\s+[\w-]+\s*=[^<>]{0,200})?\s?/?>|\[[A-Z_]*SEP\]|\\n(?![a-z])")
 
-# Share of words with other letters that English texts do not reach.
+# Share of words with other letters that English texts hardly reach.
 MOST_DROPPED = 0.05
 MEASURES = {"f": "fmeasure", "p": "precision", "r": "recall"}
 
@@ -172,7 +172,7 @@ def _warn_without_words(references: Sequence[Sequence[str]]) -> None:
     if empty := sum(not any(map(str.strip, texts)) for texts in references):
         message = f"got an empty one for {empty} of {len(references)} documents, which score 0"
         warn_caller(f"references: expected texts, {message}")
-    without = sum(lacks_words(texts) for texts in references)
+    without = sum(are_dropped(texts) for texts in references)
     if without:
         warn_caller(
             "references: expected words of the letters a to z and digits, which alone ROUGE counts, got mostly other "

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
 _WORDS = re.compile("[a-z0-9]+")
+_FEW_WORDS = 200
 _ANY_WORDS = re.compile(r"[^\W\d_]+")
 _CACHED_WORDS = 1 << 17
 # NLTK's stems of words that other versions of Porter's algorithm stem differently, and of some others.
@@ -32,16 +34,23 @@ def plain_words(text: str) -> list[str]:
     return _WORDS.findall(text.lower())
 
 
-def lacks_words(texts: Sequence[str]) -> bool:
+def are_dropped(texts: Sequence[str]) -> bool:
     """Return whether most letters of texts are others than a to z, which ROUGE drops, as in Cyrillic script."""
     letters = [letter for letter in "".join(texts).lower() if letter.isalpha()]
     return sum(map(str.isascii, letters)) < 0.5 * len(letters)
 
 
 def share_dropped(texts: Iterable[str]) -> float:
-    """Return the share of the words in texts that have letters other than a to z, which ROUGE drops."""
-    words = [word for text in texts for word in _ANY_WORDS.findall(text)]
-    return sum(not word.isascii() for word in words) / max(1, len(words))
+    """Return the share of the words in texts that have letters other than a to z, which ROUGE drops.
+
+    It is 0 for texts of few words, in which a name or two may be many.
+    """
+    every = dropped = 0
+    for text in texts:
+        words = _ANY_WORDS.findall(unicodedata.normalize("NFC", text))
+        every += len(words)
+        dropped += sum(not word.isascii() for word in words)
+    return dropped / every if every >= _FEW_WORDS else 0.0
 
 
 def stemmed_words(text: str) -> list[str]:

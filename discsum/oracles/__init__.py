@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discsum.batches import check_several
 from discsum.errors import InputError, warn_caller
-from discsum.metrics.rouge_words import lacks_words
+from discsum.metrics.rouge_words import are_dropped
 from discsum.registry import Registry, call_problem
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def oracle_labels(
     chosen = indices.ravel().tolist()
     if found is None or indices.dtype == bool or len({*chosen} & {*range(len(first))}) < len(chosen):
         raise InputError(f"{name}: expected different indices of {len(first)} units from the oracle, got {chosen[:9]}")
-    if lacks_words(texts):
+    if are_dropped(texts):
         warn_caller(
             f"{name}: expected references with words of the letters a to z and digits, which alone ROUGE counts, got "
             "mostly other letters; do not trust the labels of these documents"

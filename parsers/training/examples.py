@@ -20,6 +20,8 @@ from discsum.parsers.structure import Expected
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
 from discsum.tree import RSTTree
 
+# Share of EDUs that begin inside of subwords above which a warning is issued.
+MOVED = 0.01
 # Share of unknown words above which a warning about the tokenizer is issued.
 UNKNOWN = 0.1
 # Bytes of a document's training chart above which a warning about memory is issued.
@@ -169,7 +171,7 @@ def _warn_of_moved(documents: Sequence[Document], examples: Sequence[Example]) -
         starts = np.array([edu.start for edu in document.edus], dtype=np.int64)
         moved += int((example.subwords.starts[example.targets.edu_starts] < starts).sum())
         every += len(starts)
-    if moved:
+    if moved > MOVED * every:
         warn_caller(
             f"{moved} of {every} EDUs begin inside of subwords; they are learned to begin with the subword; an encoder "
             "whose subwords do not cross clauses avoids this"

@@ -1,5 +1,10 @@
 """The integer program against enumeration of all rooted subtrees."""
 
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
@@ -9,7 +14,8 @@ from hypothesis import strategies as st
 from small_trees import document_of, random_tree
 
 from discsum.baselines import baseline
-from discsum.baselines.ilp import ILP
+from discsum.baselines.ilp import ILP, _standard_output_to_error
+from discsum.constants import COMMAND_LINE
 from discsum.dependency import edu_heads
 from discsum.errors import InputError, InputWarning
 from discsum.scoring import extract
@@ -98,3 +104,42 @@ def test_a_program_that_takes_too_long_says_so(monkeypatch):
         InputWarning, match="toy: expected the best subtree within 0 s, got .*; the .* is used; a shorter summary"
     ):
         assert extract(document, ILP(), Policy(Budget(words=40), "edu")).selected
+
+
+def test_nothing_is_printed_on_the_command_line(capfd, monkeypatch):
+    monkeypatch.setenv(COMMAND_LINE, "1")
+    document, _ = text_of(30, 2)
+    extract(document, baseline("ilp"), Policy(Budget(words=30), "edu"))
+    assert capfd.readouterr().out == ""
+
+
+def test_threads_leave_standard_output_as_it_was(capfd):
+    def redirect(seconds):
+        with _standard_output_to_error():
+            time.sleep(seconds)
+
+    before = os.fstat(1)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(redirect, [0.03, 0.01, 0.02, 0.01]))
+    assert os.path.samestat(before, os.fstat(1))
+
+
+PRINTING = """
+import ctypes
+from discsum.baselines.ilp import _standard_output_to_error
+
+libc = ctypes.CDLL(None)
+libc.printf(b"before\\n")
+with _standard_output_to_error():
+    libc.printf(b"HiGHS\\n")
+print("after")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="C's output elsewhere is another library's")
+def test_what_the_solver_prints_is_no_result():
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    run = subprocess.run(
+        [sys.executable, "-c", PRINTING], capture_output=True, text=True, check=True, env=environment, timeout=120
+    )
+    assert (run.stdout, run.stderr) == ("before\nafter\n", "HiGHS\n")

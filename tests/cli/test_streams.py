@@ -80,27 +80,12 @@ def test_devices_are_written_to(folder):
     assert "We came" in result.stdout
 
 
-PRINTING = """
-import ctypes, importlib, sys
-from discsum.cli import main
-
-command = importlib.import_module("discsum.cli.parse")
-written = command.dump
-def printing(*arguments, **options):
-    ctypes.CDLL(None).puts(b"a solver's line")
-    return written(*arguments, **options)
-command.dump = printing
-sys.argv[1:] = ["parse", "a.json", "--format", "rsd"]
-main()
-"""
-
-
-def test_what_libraries_of_c_print_is_no_result(folder):
-    (folder / "printing.py").write_text(PRINTING)
-    result = shell(f"PYTHONIOENCODING=ascii {sys.executable} printing.py", folder)
-    assert (result.returncode, result.stderr) == (0, "a solver's line\n")
-    assert "We came" in result.stdout
-    assert "solver" not in result.stdout
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="POSIX")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_by_its_name(folder, unbuffered):
+    command = f"PYTHONUNBUFFERED={unbuffered} {DISCSUM} parse a.json --format rsd -o /dev/stdout"
+    assert "We came" in shell(command, folder).stdout
+    assert "We came" in shell(f"{command} | cat", folder).stdout
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

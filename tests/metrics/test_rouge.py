@@ -154,11 +154,12 @@ def test_scores_of_other_scripts_warn():
         with pytest.warns(InputWarning, match="got mostly other letters in 1 of 1 documents"):
             assert rouge([first], [second]).metric("rouge1").tolist() == [1]
     with pytest.warns(InputWarning, match="which ROUGE drops, in 20% of the words; do not compare"):
-        rouge(["Die Mühle steht still heute."], ["Die Mühle steht still heute."])
+        rouge(["Die Mühle steht still heute."] * 40, ["Die Mu\u0308hle steht still heute."] * 40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         opened = "The café of nineteen friends opened again at the harbour, with a view of the old town and the quay."
-        rouge([opened], [opened])
+        rouge([opened] * 20, [opened] * 20)
+        rouge(["Zoë scores."], ["Zoë scores."])
 
 
 @given(st.text() | st.text("abcdefghij .-'’09AÉß\u0130\ud800", max_size=60))

@@ -119,8 +119,8 @@ class SparseFamily(Family[SparseRecipe]):
         settings["r"] = call.r
         settings.pop("sentences_per_step", None)
         # `read` says whether all were read.
-        if call.dense_where_faster:
-            settings.pop("dense_where_faster", None)
+        settings.pop("dense_where_faster", None)
+        settings |= {} if call.dense_where_faster else {"dense_where_faster": False}
         counts = map(len, inputs["layout"].spans)
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
