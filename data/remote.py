@@ -145,10 +145,13 @@ class _Answers(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer; return the number of bytes, 0 at the end."""
         with _answering(self._path):
-            # Not `readinto`, which files of some drivers lack.
-            read = self._file.read(len(buffer))
-        buffer[: len(read)] = read
-        return len(read)
+            if hasattr(self._file, "readinto"):
+                count: int = self._file.readinto(buffer)
+                return count
+            # Files of HDFS before fsspec 2026.9.
+            content = self._file.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
 
     def readall(self) -> bytes:
         """Return all remaining bytes."""

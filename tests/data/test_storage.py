@@ -1,5 +1,6 @@
 """The same functions give the same answers for files on disks and in stores."""
 
+import io
 import os
 import sys
 import uuid
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from discsum.data import storage
 from discsum.data.listings import matching
-from discsum.data.remote import RemotePath, reached
+from discsum.data.remote import RemotePath, _Answers, reached
 from discsum.data.storage import is_pattern, location, sizes_in, write_bytes
 from discsum.data.tables import kind_of
 from discsum.errors import InputError, InputWarning, MissingExtraError, message_of
@@ -313,3 +314,24 @@ def test_folders_that_cannot_be_entered_are_named_once(tmp_path, monkeypatch):
     with pytest.warns(InputWarning, match="closed: expected a folder that can be entered, got: Permission") as said:
         assert [file.path.name for file in matching(tmp_path)] == ["a.txt"]
     assert len(said) == 1
+
+
+class WithoutReadinto:
+    """A file as older drivers of HDFS open it."""
+
+    def __init__(self, content):
+        self._file = io.BytesIO(content)
+        self.read, self.seek, self.tell, self.close = (
+            getattr(self._file, name) for name in ("read", "seek", "tell", "close")
+        )
+
+    def seekable(self):
+        return True
+
+
+def test_files_that_cannot_read_into_a_buffer():
+    content = b"one\ntwo\n" * 5000
+    with io.BufferedReader(_Answers(RemotePath("hdfs://h/a"), WithoutReadinto(content)), 64) as file:
+        assert (file.readline(), b"".join(file)) == (b"one\n", content[4:])
+        file.seek(-4, io.SEEK_END)
+        assert file.read() == b"two\n"
