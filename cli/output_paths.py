@@ -84,6 +84,7 @@ def _below(path: Path, folder: Path) -> tuple[str, ...] | None:
 
 
 def _parts_after(parts: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the parts of a path in a store after those of a folder; None if it is not in the folder."""
     return parts[len(before) :] if parts[: len(before)] == before else None
 
 

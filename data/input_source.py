@@ -163,7 +163,9 @@ class InputSource:
                     "-: expected files, which can be read again, got standard input; save it to a file first"
                 )
             root = location(name)
-            top, is_folder = root.as_posix() if isinstance(root, Path) else str(root), root.is_dir()
+            is_folder = root.is_dir()
+            # With slashes on every system, so that a digest of the names is the same.
+            top = root.as_posix() if isinstance(root, Path) else str(root)
             for file in files_of(name, told=True):
                 path = file.path
                 if isinstance(path, Path) and not path.is_file():

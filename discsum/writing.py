@@ -72,6 +72,7 @@ def count_words(text: str) -> int:
 
 
 def _unspaced_words(text: str) -> int:
+    """Return the number of letters of scripts without spaces, and of runs with other letters or digits between them."""
     letters = sum(map(str.isalnum, _UNSPACED_CHARACTER.findall(text)))
     return letters + sum(any(map(str.isalnum, part)) for part in _UNSPACED_CHARACTER.split(text))
 

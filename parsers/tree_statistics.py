@@ -52,7 +52,10 @@ class TreeStatistics:
         }
 
     def means(self) -> dict[str, float]:
-        """Return the sizes per document and per EDU, and the share of sentences that are constituents."""
+        """Return means by printed name: sizes per document and per EDU, and a share in [0, 1] of sentences.
+
+        There must be a document, as from `tree_statistics` of at least one.
+        """
         return {
             "EDUs per document": self.edus / self.documents,
             "words per EDU": self.words / self.edus,
@@ -105,13 +108,13 @@ def depth(tree: RSTTree) -> int:
 
 
 def _edus_of_sentences(edu_to_sentence: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and the last EDU of each sentence in which some EDU begins."""
+    """Return the first and the last EDU `(sentences,)` of each sentence in which some EDU begins."""
     ends = np.flatnonzero(np.diff(edu_to_sentence, append=-1))
     return np.concatenate(([0], ends[:-1] + 1)), ends
 
 
 def _are_constituents(tree: RSTTree, firsts: NDArray[np.int64], lasts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether each range of EDUs is one EDU, or all EDUs of a node."""
+    """Return `(ranges,)`: whether each range of EDUs is one EDU, or all EDUs of a node."""
     nodes = tree.spans[:, 0] * tree.edus + tree.spans[:, 1]
     found: NDArray[np.bool_] = (firsts == lasts) | np.isin(firsts * tree.edus + lasts, nodes)
     return found

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 _WORDS = re.compile("[a-z0-9]+")
+# Words that are enough for a share of them to mean something.
 _FEW_WORDS = 200
 _ANY_WORDS = re.compile(r"[^\W\d_]+")
 _CACHED_WORDS = 1 << 17
@@ -41,7 +42,7 @@ def are_dropped(texts: Sequence[str]) -> bool:
 
 
 def share_dropped(texts: Iterable[str]) -> float:
-    """Return the share of the words in texts that have letters other than a to z, which ROUGE drops.
+    """Return the share in [0, 1] of the words in texts that have letters other than a to z, which ROUGE drops.
 
     It is 0 for texts of few words, in which a name or two may be many.
     """
