@@ -16,7 +16,7 @@ from discsum.data.made_folder import documents_in, is_dataset_folder
 from discsum.data.manifest import made_by_discsum
 from discsum.data.storage import location
 from discsum.data.summaries import COLUMNS
-from discsum.data.tables import TABLES
+from discsum.data.tables import TABLE_KINDS, TABLES
 from discsum.errors import InputError
 from discsum.persistence import CONFIG, read_config, shipped
 
@@ -37,7 +37,7 @@ def check_data(place: Path) -> None:
     endings = suffixes()
     if place.is_file() and place.suffix.lower() in endings:
         raise InputError(
-            f"{place}: expected a folder of tree files, or a table ({', '.join(TABLES)}) of texts with summaries, got "
+            f"{place}: expected a folder of tree files, or a table ({TABLE_KINDS}) of texts with summaries, got "
             f"a file; to measure parsers on its tree, name its folder, {place.parent}"
         )
     if not place.is_dir():
@@ -55,7 +55,7 @@ def check_data(place: Path) -> None:
     if not has_trees(place) and not documents_in(place, TABLES):
         raise InputError(
             f"{place}: expected a folder with tree files, for parsers ({', '.join(sorted(endings))}), or with tables "
-            f"of texts with summaries, for summarizers ({', '.join(TABLES)}), found neither"
+            f"of texts with summaries, for summarizers ({TABLE_KINDS}), found neither"
         )
 
 

@@ -20,7 +20,7 @@ from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.listings import is_several
 from discsum.data.storage import location
-from discsum.data.tables import TABLES, kind_of
+from discsum.data.tables import is_table
 from discsum.errors import InputError, WeightsError
 from discsum.files import to_line
 from discsum.format_registry import suffixes
@@ -45,7 +45,7 @@ def _is_no_table(name: str) -> bool:
         return True
     try:
         place = location(name)
-        return isinstance(place, Path) and place.is_file() and kind_of(place) not in TABLES
+        return isinstance(place, Path) and place.is_file() and not is_table(place)
     except (InputError, OSError):
         # Reported when the input is read.
         return False
@@ -121,7 +121,7 @@ class Job:
         """Return the job of a source. A single tree file may hold several documents, so its first two are read."""
         inputs, entries = source.inputs, source.items()
         path = location(inputs[0])
-        single = len(inputs) == 1 and not is_several(path) and not path.name.lower().endswith(TABLES)
+        single = len(inputs) == 1 and not is_several(path) and not is_table(path)
         if single and path.suffix.lower() in suffixes():
             first = list(islice(entries, 2))
             single, entries = len(first) == 1, chain(first, entries)

@@ -46,8 +46,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Text files, folders, patterns or URLs of these, - for standard input, .jsonl(.gz, .zst, ...), .csv, "
-        f".tsv or .parquet tables, or trees ({' '.join(f'.{name}' for name in readable(installed=False))}).",
+        help="Text files, folders, patterns or URLs of these, - for standard input, .jsonl, .csv or .tsv tables (also "
+        f".gz, .zst, ...), .parquet tables, or trees ({' '.join(f'.{name}' for name in readable(installed=False))}).",
         show_default=False,
     ),
 ]

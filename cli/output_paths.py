@@ -13,7 +13,7 @@ import typer
 from discsum.data.compressed import PACKED
 from discsum.data.listings import before_pattern, parts_of
 from discsum.data.storage import Location, is_pattern, is_url, location
-from discsum.data.tables import TABLES
+from discsum.data.tables import is_table
 from discsum.errors import InputError
 from discsum.files import folded, is_device
 from discsum.format_registry import suffix as format_suffix
@@ -38,7 +38,7 @@ def check_ending(path: Path, suffix: str, option: str) -> None:
         remedy = "change the ending; results are plain text"
     elif ending in PACKED:
         remedy = f"results are not compressed; leave out {ending}"
-    elif ending in {*map(format_suffix, writable()), *TABLES}:
+    elif ending in map(format_suffix, writable()) or is_table(path):
         remedy = (
             "change the ending, or choose its format (parse: --format; extract and abstract: --json; pages of extract: "
             "--report)"

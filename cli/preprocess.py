@@ -46,9 +46,9 @@ def preprocess(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A .jsonl(.gz, .zst, ...), .csv, .tsv or .parquet table, a folder of tables, a pattern such as "
-            "'train/*.parquet', or a URL of these such as s3://BUCKET/train; a folder that the library datasets saved; "
-            "or hf:NAME[:CONFIG[:SPLIT]] for a dataset on the Hugging Face hub.",
+            help="A .jsonl, .csv or .tsv table (also .gz, .zst, ...), a .parquet table, a folder of tables, a pattern "
+            "such as 'train/*.parquet', or a URL of these such as s3://BUCKET/train; a folder that the library "
+            "datasets saved; or hf:NAME[:CONFIG[:SPLIT]] for a dataset on the Hugging Face hub.",
             show_default=False,
         ),
     ],

@@ -19,6 +19,11 @@ from discsum.extras import needs
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
+def is_packed(path: Location) -> bool:
+    """Return whether a file has the ending of a compressed one."""
+    return path.suffix.lower() in PACKED
+
+
 @contextmanager
 def opened(path: Location) -> Iterator[IO[bytes]]:
     """Yield a file for reading, decompressed as its ending says; the block that uses it should only read.
@@ -28,10 +33,10 @@ def opened(path: Location) -> Iterator[IO[bytes]]:
         MissingExtraError: Zstandard without pyarrow.
     """
     with path.open("rb") as file:
-        packed = path.suffix.lower()
-        if packed not in PACKED:
+        if not is_packed(path):
             yield file
             return
+        packed = path.suffix.lower()
         try:
             with _unpacked(file, packed) as content:
                 yield content

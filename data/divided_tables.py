@@ -9,16 +9,17 @@ from typing import Any, Generic, TypeVar
 
 from discsum.data.encodings import CONVERT
 from discsum.data.failures import Failure
-from discsum.data.parquet_files import Columns, parquet_file
+from discsum.data.parquet_files import Columns, opened_parquet
 from discsum.data.remote import RemotePath
 from discsum.data.slices import ENCODING, LineSlice, Row, RowSlice, Slice, Unread
 from discsum.data.storage import Location, Stored, stored
-from discsum.data.tables import is_blank, kind_of
+from discsum.data.tables import JSON_LINES, is_blank
 from discsum.data.text_lines import bounded
 from discsum.errors import InputError, NoAnswerError, message_of
 
-# Endings of files that can be divided.
-DIVIDED = (".jsonl", ".parquet")
+# Endings of files that can be divided, and how errors name them.
+DIVIDED = (*JSON_LINES, ".parquet")
+DIVIDED_KINDS = f"{', '.join(JSON_LINES)} or .parquet"
 # Remedy for tables that cannot be divided by bytes.
 DOCUMENTS_INSTEAD = "give a number of documents, such as --shard 256"
 
@@ -59,12 +60,12 @@ class DividedTables(Generic[Entry]):
         It is None for other tables.
         """
         try:
-            if kind_of(file.path) != ".parquet":
+            if file.path.suffix.lower() != ".parquet":
                 if self.lenient and isinstance(file.path, Path):
                     # Slices are cut without reading it, so each of them would fail.
                     file.path.open("rb").close()
                 return None
-            with parquet_file(file.path) as table:
+            with opened_parquet(file.path) as table:
                 if self.columns is not None:
                     try:
                         self.columns(table.schema_arrow.names)
@@ -179,7 +180,7 @@ class SlicedDocuments(Generic[Entry]):
 
 def undivided(files: Iterable[Stored]) -> str | None:
     """Return why the first file that cannot be divided among workers cannot be; None if all can."""
-    other = next((file for file in files if kind_of(file.path) not in DIVIDED), None)
+    other = next((file for file in files if file.path.suffix.lower() not in DIVIDED), None)
     if other is None:
         return None
-    return f"{other.path}: expected a table that ends in {' or '.join(DIVIDED)} for shards sized in bytes"
+    return f"{other.path}: expected a table that ends in {DIVIDED_KINDS} for shards sized in bytes"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from discsum.data.storage import Location
-from discsum.data.tables import TABLES, own_id, read_rows, stem_of
+from discsum.data.tables import is_table, own_id, read_rows, stem_of
 from discsum.errors import DiscsumError, InputWarning, warn_caller
 
 
@@ -16,7 +16,7 @@ def warn_of_equal_ids(paths: Iterable[Location]) -> None:
     first: dict[tuple[bool, str], Location] = {}
     texts, tables = list[tuple[Location, Location]](), list[tuple[Location, Location]]()
     for path in paths:
-        table = path.name.lower().endswith(TABLES)
+        table = is_table(path)
         other = first.setdefault((table, stem_of(path, packed=table)), path)
         if other != path:
             (tables if table else texts).append((other, path))

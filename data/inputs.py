@@ -13,7 +13,7 @@ from discsum.batches import map_ahead
 from discsum.constants import AUTO, DECLARED, LARGEST, MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, NAME_IT, spelled
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty
+from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty, list_endings
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
 from discsum.data.tables import (
@@ -21,6 +21,7 @@ from discsum.data.tables import (
     TABLES,
     count_rows,
     find_column,
+    is_table,
     own_id,
     read_rows,
     row_id,
@@ -195,7 +196,7 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
 
 
 def _count(path: Location) -> int | None:
-    return count_rows(path) if path.name.lower().endswith(TABLES) else 1
+    return count_rows(path) if is_table(path) else 1
 
 
 def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = False) -> Sequence[Stored]:
@@ -231,7 +232,7 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
     if not found and is_empty(path):
         warn_caller(f"{path}: {NO_DOCUMENTS}")
     elif not found:
-        raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found {_endings(path)}")
+        raise InputError(f"{path}: expected files that end in {list_endings(kinds)}, found {_endings(path)}")
     return found
 
 
@@ -261,7 +262,7 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
 
             for document in read_trees(path, options.given, options.roots, options.largest):
                 yield Item(document.id, str(path), document.text, document)
-        elif path.name.lower().endswith(TABLES):
+        elif is_table(path):
             checked = False
             rows = read_rows(path, options.encoding, options.convert, options.largest, options.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
@@ -281,7 +282,7 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
 def _check_columns(row: dict[str, Any], path: Location, options: ReadOptions) -> None:
     """Check the first row of a table: without the column of texts the table fails once, not row by row."""
     choices = text_columns(row, options.text_column)
-    if path.suffix.lower() in SAME_COLUMNS:
+    if path.name.lower().endswith(SAME_COLUMNS):
         find_column(row, choices, options.rename)
     warn_of_other_columns(row, choices, options.rename, path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from discsum.data.listings import parts_of, visible
@@ -84,13 +84,20 @@ def documents_in(path: Location, endings: Collection[str], *, told: bool = False
     return [seen.get(file) or stored(file) for place in sorted(groups, key=parts_of) for file in groups[place]]
 
 
+def list_endings(endings: Iterable[str]) -> str:
+    """Return endings of files for a message, without those of compressed ones, such as `.csv.gz`."""
+    return ", ".join(sorted(ending for ending in endings if ending.count(".") == 1))
+
+
 def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Collection[str]) -> None:
     """Warn about files that are not documents, and about links to folders."""
     made = {folder for folder in {file.parent for file in others} if made_by_discsum(folder)}
     left = Counter(file.suffix or "none" for file in others if file.parent not in made)
     if left:
-        found, expected = ", ".join(sorted(left)), ", ".join(sorted(endings))
-        message = f"left out {left.total()} of {count} files, whose endings ({found}) are not among {expected}"
+        found = ", ".join(sorted(left))
+        message = (
+            f"left out {left.total()} of {count} files, whose endings ({found}) are not among {list_endings(endings)}"
+        )
         warn_caller(f"{path}: {message}")
     links = _links(path) if isinstance(path, Path) and path.is_dir() else []
     for what, linked, remedy in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,17 @@ def parquet_file(path: Location) -> Any:
         if getattr(error, "errno", None):
             raise
         raise InputError(f"{path}: expected a Parquet file: {_line(error)}") from error
+
+
+@contextmanager
+def opened_parquet(path: Location) -> Iterator[Any]:
+    """Yield what `parquet_file` returns, and close it after the block."""
+    table = parquet_file(path)
+    try:
+        yield table
+    finally:
+        # By default, pyarrow leaves a file open that it was given open.
+        table.close(force=True)
 
 
 def _source(path: Location) -> Any:

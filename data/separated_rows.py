@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discsum.data.compressed import opened
 from discsum.data.encodings import check_mark, decode, needs_mark
 from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import PAGES
@@ -138,9 +139,9 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int, faults: _Fa
     errors = "surrogateescape" if escaped else "strict"
     number = offset = 0
     if needs_mark(encoding):
-        with path.open("rb") as content:
+        with opened(path) as content:
             check_mark(content.read(4), encoding, str(path), remedy)
-    with path.open("rb") as content, io.TextIOWrapper(content, encoding, errors, newline="") as file:
+    with opened(path) as content, io.TextIOWrapper(content, encoding, errors, newline="") as file:
         try:
             while line := file.readline(largest + 1):
                 number += 1
@@ -183,7 +184,7 @@ def _skipped(file: io.TextIOWrapper, line: str, largest: int, encoding: str, err
 def _decode_whole(path: Location, encoding: str, remedy: str) -> None:
     """Raise `InputError` with the offset in a file of the first byte that the encoding does not allow."""
     decoder, offset = codecs.getincrementaldecoder(encoding)(), 0
-    with path.open("rb") as file:
+    with opened(path) as file:
         while chunk := file.read(PAGES):
             begun, _ = decoder.getstate()
             try:

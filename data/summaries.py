@@ -12,7 +12,7 @@ from discsum.data.failures import Failure
 from discsum.data.listed_sentences import check_no_list_as_text
 from discsum.data.slices import ENCODING
 from discsum.data.storage import is_url
-from discsum.data.tables import TABLES, find_column, own_id, read_rows
+from discsum.data.tables import find_column, is_table, own_id, read_rows
 from discsum.errors import InputError, warn_caller
 
 COLUMNS = ("id", "summary")
@@ -21,7 +21,7 @@ _MEANING = {"id": "the names of the texts", "summary": "the summaries"}
 
 def is_summaries(name: str) -> bool:
     """Return whether a name is that of a table on this machine, such as `mine.jsonl`."""
-    return not is_url(name) and name.lower().endswith(TABLES) and Path(name).is_file()
+    return not is_url(name) and is_table(name) and Path(name).is_file()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty
 from discsum.data.storage import Stored, is_pattern, location, stored
-from discsum.data.tables import TABLES
+from discsum.data.tables import TABLE_KINDS, TABLES
 from discsum.errors import InputError
 from discsum.files import sha256
 from discsum.format_registry import suffixes
@@ -44,7 +44,7 @@ def table_files(name: str) -> list[Stored]:
             if trees
             else ""
         )
-        raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none{advice}")
+        raise InputError(f"{path}: expected tables that end in {TABLE_KINDS}, found none{advice}")
     return found
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from discsum.constants import MAX_DOCUMENT_BYTES
-from discsum.data.compressed import PACKED, opened
+from discsum.data.compressed import PACKED, is_packed, opened
 from discsum.data.encodings import CONVERT, check_encoding, decode
 from discsum.data.failures import RAISE, Failure
-from discsum.data.parquet_files import Columns, parquet_batches, parquet_file, rows_in
+from discsum.data.parquet_files import Columns, opened_parquet, parquet_batches, rows_in
 from discsum.data.separated_rows import separated_rows
 from discsum.data.storage import Location
 from discsum.data.text_lines import bounded, decoded
@@ -21,12 +21,13 @@ from discsum.extras import needs
 from discsum.files import read_up_to
 from discsum.json_objects import json_type
 
-JSON_LINES = (".jsonl", *(f".jsonl{packed}" for packed in PACKED))
-TABLES = (*JSON_LINES, ".csv", ".tsv", ".parquet")
+JSON_LINES = (".jsonl", ".ndjson")
 # Tables with a separator between fields; fields are quoted as in CSV.
 SEPARATED = {".csv": ",", ".tsv": "\t"}
-# Tables whose rows all have the same columns.
-SAME_COLUMNS = (*SEPARATED, ".parquet")
+# Endings of tables whose rows all have the same columns, and of all tables; how errors name the latter.
+SAME_COLUMNS = (*(kind + packed for kind in SEPARATED for packed in ("", *PACKED)), ".parquet")
+TABLES = (*(kind + packed for kind in JSON_LINES for packed in ("", *PACKED)), *SAME_COLUMNS)
+TABLE_KINDS = f"{', '.join((*JSON_LINES, *SEPARATED))}, one of these compressed ({', '.join(PACKED)}), or .parquet"
 _Row = TypeVar("_Row")
 
 
@@ -86,23 +87,23 @@ def _rows_of(
     path: Location, encoding: str, remedy: str, largest: int, columns: Columns | None
 ) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     """Yield the rows of a table; see `read_rows`."""
+    if not is_table(path):
+        raise InputError(f"{path}: expected a table that ends in {TABLE_KINDS}")
     kind = kind_of(path)
     if kind == ".parquet":
-        table = parquet_file(path)
-        batches = parquet_batches(table, str(path), columns=_chosen(columns, table.schema_arrow.names))
-        for number, row in _numbered("row", (row for batch in batches for row in rows_in(batch))):
-            source = f"{path}:{number}"
-            yield source, replace(row, source=source) if isinstance(row, Failure) else row
+        with opened_parquet(path) as table:
+            batches = parquet_batches(table, str(path), columns=_chosen(columns, table.schema_arrow.names))
+            for number, row in _numbered("row", (row for batch in batches for row in rows_in(batch))):
+                source = f"{path}:{number}"
+                yield source, replace(row, source=source) if isinstance(row, Failure) else row
     elif kind in SEPARATED:
         yield from separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
-    elif kind in JSON_LINES:
+    else:
         for number, line in _numbered("line", _lines(path, encoding, remedy, largest)):
             source = f"{path}:{number}"
             found = json_row(line, source)
             if found is not None:
                 yield source, found
-    else:
-        raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
 
 
 def _numbered(kind: str, rows: Iterable[_Row]) -> Iterator[tuple[int, _Row]]:
@@ -125,9 +126,14 @@ def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:
         return names
 
 
+def is_table(path: Location | str) -> bool:
+    """Return whether a file has the ending of a table."""
+    return (path if isinstance(path, str) else path.name).lower().endswith(TABLES)
+
+
 def kind_of(path: Location) -> str:
-    """Return the ending that tells the kind of a table, as in `TABLES`."""
-    return "".join(path.suffixes[-2:]).lower() if path.suffix.lower() in PACKED else path.suffix.lower()
+    """Return the ending of a file, without that of compressed files: `.csv` also for `news.csv.gz`."""
+    return Path(stem_of(path) if is_packed(path) else path.name).suffix.lower()
 
 
 def stem_of(path: Location, *, packed: bool = False) -> str:
@@ -135,7 +141,7 @@ def stem_of(path: Location, *, packed: bool = False) -> str:
 
     Bytes that are not UTF-8 are escaped, because they cannot be written as JSON or Parquet.
     """
-    name = Path(path.name).stem if packed and path.suffix.lower() in PACKED else path.name
+    name = Path(path.name).stem if packed and is_packed(path) else path.name
     return Path(name).stem.encode("utf-8", "backslashreplace").decode()
 
 
@@ -154,7 +160,7 @@ def count_rows(path: Location) -> int | None:
     kind = kind_of(path)
     try:
         if kind == ".parquet":
-            with needs("pyarrow"), parquet_file(path) as table:
+            with needs("pyarrow"), opened_parquet(path) as table:
                 return int(table.metadata.num_rows)
         # Remote files are not read a second time only to be counted.
         if kind in JSON_LINES and isinstance(path, Path):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from warnings import catch_warnings, filterwarnings
 
 from discsum.batches import batches, map_ahead
-from discsum.data.divided_tables import DIVIDED, DividedTables, SlicedDocuments
+from discsum.data.divided_tables import DIVIDED_KINDS, DividedTables, SlicedDocuments
 from discsum.data.failures import Failure
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import Slice, joined
@@ -57,7 +57,7 @@ def check_unit(unit: str, tables: DividedTables[Any] | None) -> None:
         return
     if tables is None:
         raise InputError(
-            f"shard: expected only tables that end in {' or '.join(DIVIDED)} for shards sized in bytes, got others; "
+            f"shard: expected only tables that end in {DIVIDED_KINDS} for shards sized in bytes, got others; "
             "give a number of documents"
         )
     if (tables.first, tables.last) != (0, None):

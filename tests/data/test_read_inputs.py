@@ -1,8 +1,6 @@
-import bz2
 import gzip
 import io
 import json
-import lzma
 import os
 import socket
 import sys
@@ -15,7 +13,6 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from discsum.data.compressed import PACKED
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item, count_inputs, read_inputs
@@ -91,28 +88,6 @@ def test_csv_errors_name_the_line_a_record_begins_on(tmp_path):
     path.write_text('id,text\na,"one\ntwo\nthree"\nb\n')
     items = list(read_inputs([str(path)]))
     assert [item.source for item in items] == [f"{path}:2", f"{path}:5"]
-
-
-def zstandard(content):
-    return pyarrow.Codec("zstd").compress(content, asbytes=True)
-
-
-@pytest.mark.parametrize("packed", PACKED)
-def test_compressed_lines(tmp_path, packed):
-    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard}[packed]
-    path = tmp_path / f"news.jsonl{packed}"
-    content = compress("".join(f'{{"text": "text {number}"}}\n' for number in range(300_000)).encode())
-    path.write_bytes(content + compress(b'{"text": "last"}\n'))
-    found = list(read_inputs([str(path)]))
-    assert (len(found), found[0].id, found[-1].text) == (300_001, "news-1", "last")
-    # What was read before the damage is given.
-    path.write_bytes(content[: len(content) // 2])
-    *found, failure = read_inputs([str(path)])
-    assert [item.text for item in found[:2]] == ["text 0", "text 1"]
-    assert f"expected a complete {packed} file, got a truncated or damaged one" in failure.reason
-    path.write_bytes(b"no such file" * 9)
-    (failure,) = read_inputs([str(path)])
-    assert "got a truncated or damaged one" in failure.reason
 
 
 def test_tab_separated_tables(tmp_path):
@@ -316,3 +291,18 @@ def test_rows_after_damage_are_said_to_be_unread(tmp_path):
     (tmp_path / "news.jsonl.gz").write_bytes(packed[: len(packed) // 2])
     *read, failure = read_inputs([str(tmp_path / "news.jsonl.gz")])
     assert f"; what follows line {len(read):,} is not read" in failure.reason
+
+
+def test_files_of_parquet_are_closed(tmp_path, monkeypatch):
+    path = tmp_path / "news.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["Rain.", "Wind."]}), path)
+    files = []
+
+    def source(path):
+        files.append(path.open("rb"))
+        return files[-1]
+
+    # As for names that are no UTF-8, and for stores.
+    monkeypatch.setattr("discsum.data.parquet_files._source", source)
+    assert len(list(read_inputs([str(path)]))) == count_inputs([str(path)]) == 2
+    assert [file.closed for file in files] == [True, True]
