@@ -60,15 +60,16 @@ class Reading:
             keep: Names of the vectors to keep.
         """
         self._known = None
-        if sentences is None:
-            self._known, words = known_borders(text, words)
+        if sentences is None or edus is None:
+            known, words = known_borders(text, words)
+            self._known = known if sentences is None else None
         self.words, self._network, self._keep = words, network, keep
         # Without subwords there are no units.
-        known = (sentences, edus) if len(words) else ([], [])
-        self.sentences, self.edus = (Units(text, words, given) for given in known)
+        given = (sentences, edus) if len(words) else ([], [])
+        self.sentences, self.edus = (Units(text, words, spans) for spans in given)
         self._pooled = {"sentence": 0, "edu": 0, STATES: 0}
         self.vectors = {name: RowBuffer() for name in (*keep, EDGES)}
-        self._given = np.array([span.start for span in known[0] or ()], dtype=np.int64)
+        self._given = np.array([span.start for span in given[0] or ()], dtype=np.int64)
         # Which subwords begin a sentence.
         self._opens = np.zeros(len(words), dtype=bool)
         self._opens[self.sentences.starts] = True

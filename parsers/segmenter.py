@@ -220,7 +220,7 @@ def check_source(sentences: object) -> None:
 
 
 def split_sentences(text: str, splitter: str) -> list[Span]:
-    """Return the sentences of `text`: `newline`, one per line; `nltk`, by NLTK's English Punkt model.
+    """Return the sentences of `text` without a parser: `newline`, one per line; `nltk`, by NLTK's English Punkt model.
 
     Raises:
         InputError: An unknown splitter.
@@ -229,7 +229,9 @@ def split_sentences(text: str, splitter: str) -> list[Span]:
     check_source(splitter)
     if splitter == "newline":
         return spans_from(text, [match.start() for match in _LINE.finditer(text)])
-    return spans_from(text, [start for start, _ in _punkt().span_tokenize(text)])
+    if splitter == "nltk":
+        return spans_from(text, [start for start, _ in _punkt().span_tokenize(text)])
+    raise InputError(f"expected nltk or newline to split sentences, got {splitter!r}")
 
 
 @cache

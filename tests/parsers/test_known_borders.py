@@ -3,6 +3,8 @@
 import pytest
 import tiny
 
+import discsum
+from discsum.document import Span
 from discsum.layout import BYLINE, Layout
 from discsum.parsers.segmenter import known_borders
 from discsum.parsers.subwords import split_subwords
@@ -164,3 +166,11 @@ def test_footnotes_and_lists_in_lists_begin_units():
     # The longest line is before the inner list.
     nested = "1. bread\n2. proof for those who seek the permit\na. a letter\nb. a photograph\n"
     assert Layout(nested).openings() == [nested.index(start) for start in ("1.", "2.", "a. a", "b. a")]
+
+
+@pytest.mark.parametrize("sentences", ["model", "newline", [Span(0, 49), Span(50, 74)]])
+def test_edus_do_not_depend_on_who_finds_sentences(sentences):
+    text = "See Tab. 3 for details and Eq. (4) for the model.\n- the mill broke in 1900"
+    document = discsum.parse(text, sentences=sentences)
+    assert document.edu_texts[-1] == "- the mill broke in 1900"
+    assert not {"3", "(4"} & {text.split()[0][:2].strip() for text in document.edu_texts}

@@ -9,6 +9,7 @@ import torch
 import discsum
 from discsum.data.inputs import Item
 from discsum.document import Document, Span
+from discsum.errors import InputError
 from discsum.parsers import budgets
 from discsum.parsers.loading import MOST, _loaded, load_parser
 from discsum.parsers.parser import Parser
@@ -163,3 +164,8 @@ def test_every_line_end_ends_a_sentence_that_is_a_line(end):
         "Rain fell",
         "The mill stood still",
     ]
+
+
+def test_a_parser_is_no_splitter():
+    with pytest.raises(InputError, match="expected nltk or newline to split sentences, got 'model'"):
+        split_sentences("Rain fell.", "model")
