@@ -49,12 +49,14 @@ class RelationClasses(Checked):
     def scored(self, relation: str) -> str:
         """Return the class of a relation for a comparison of trees by different parsers.
 
-        `Same-Unit` equals `same-unit`, and a relation that is named like a class, such as `Joint`, equals the class.
+        `Same-Unit` equals `same-unit`, and a relation that is named like a class, such as `Joint`, equals the class,
+        whatever its case.
         """
         found = self(relation)
         if is_same_unit(found):
             return "same-unit"
-        return next((name for name in self.names.values() if name.casefold() == found.casefold()), found)
+        named = next((name for name in self.names.values() if name.casefold() == found.casefold()), None)
+        return named or (found.casefold() if self.prefix else found)
 
     def name_of(self, relation: str) -> str | None:
         """Return the relation or the longest pattern in `names` that it matches, whatever its case; None if none."""
