@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -14,9 +15,10 @@ SECONDS = 4.0
 Kind = Literal["model", "dataset"]
 
 
-@lru_cache(maxsize=64)
 def local_only(name: str, kind: Kind = "model", revision: str | None = None, token: str | bool | None = None) -> bool:
     """Return whether a name of the hub is to be read from the cache, because the hub cannot be reached.
+
+    The answer is kept for a minute, because loading one model asks several times.
 
     Args:
         name: The name, with or without `hf:`; a dataset's may be followed by `:CONFIG:SPLIT`.
@@ -29,6 +31,12 @@ def local_only(name: str, kind: Kind = "model", revision: str | None = None, tok
             local folder has the name after `hf:`, which the hub's libraries would read instead.
         InputError: The same for a dataset.
     """
+    return _local_only(name, kind, revision, token, int(time.monotonic() // 60))
+
+
+@lru_cache(maxsize=64)
+def _local_only(name: str, kind: Kind, revision: str | None, token: str | bool | None, minute: int) -> bool:
+    """Return what `local_only` does, found anew in each minute."""
     from huggingface_hub import HfApi, constants, scan_cache_dir
     from huggingface_hub.errors import (
         CacheNotFound,

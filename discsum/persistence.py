@@ -75,11 +75,16 @@ def fingerprint(name_or_path: str | Path, kind: str | None = None) -> str:
 
 
 def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], card: str) -> None:
-    """Write a model to `folder`, its weights as float16; the configuration, which has their checksum, comes last."""
+    """Write a model to `folder`, its weights as float16; the configuration, which has their checksum, comes last.
+
+    Raises:
+        WeightsError: A weight is not finite, or too large for float16.
+    """
     from safetensors.torch import save
 
     folder.mkdir(parents=True, exist_ok=True)
-    halves = {key: value.detach().cpu().half().contiguous() for key, value in tensors.items()}
+    halves = {key: _half(value.detach().cpu()).contiguous() for key, value in tensors.items()}
+    check_finite(halves.items(), f"{folder}: weights in float16")
     with replacing(folder / WEIGHTS) as path:
         # Not `save_file`: only their owner can read its files, and it leaves temporary files if it is killed.
         path.write_bytes(save(halves))
@@ -88,6 +93,11 @@ def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Map
     content = {"format": FORMAT, "kind": kind, **config, "sha256": sha256(folder / WEIGHTS)}
     with replacing(folder / CONFIG) as path:
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _half(value: Tensor) -> Tensor:
+    """Return weights as float16, but integers as they are: float16 has only those up to 2,048."""
+    return value.half() if value.is_floating_point() else value
 
 
 def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
@@ -159,7 +169,7 @@ def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:
         tensors = load(content)
     except SafetensorError as error:
         raise WeightsError(f"{folder / WEIGHTS}: expected a safetensors file, got {error}") from error
-    weights = {key: value.float() for key, value in tensors.items()}
+    weights = {key: value.float() if value.is_floating_point() else value for key, value in tensors.items()}
     check_finite(weights.items(), str(folder / WEIGHTS))
     return ModelFolder(folder, config, weights)
 

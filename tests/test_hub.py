@@ -9,6 +9,8 @@ from threading import Thread
 
 import pytest
 
+from discsum.hub import local_only
+
 CODE = (
     "from discsum.hub import local_only\nfrom discsum.errors import WeightsError\n"
     "try:\n    print(local_only('hf:no/such'))\nexcept WeightsError as error:\n    print(error)\n"
@@ -107,3 +109,16 @@ def test_an_empty_name_is_no_folder(tmp_path):
 def test_a_name_that_is_none(tmp_path):
     code = CODE.replace("hf:no/such", "hf:a/b/c")
     assert asked(tmp_path, code)[0].startswith("hf:a/b/c: expected the name of a model on the hub, or a local folder; ")
+
+
+def test_the_hub_is_asked_again_after_a_minute(tmp_path, monkeypatch):
+    asked, clock = [], [1000.0]
+
+    def known(api, name, **_):
+        asked.append(name)
+
+    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", known)
+    monkeypatch.setattr("discsum.hub.time.monotonic", lambda: clock[0])
+    for clock[0] in (1000.0, 1010.0, 1070.0):
+        assert local_only("hf:me/asked-again") is False
+    assert len(asked) == 2

@@ -107,7 +107,7 @@ def check_search(model: Any, name: str) -> None:
         for key in TOKENS:
             for value in _flat(given.get(key)):
                 _check_token(key, value, tokens)
-        for key in SETTING_TYPES.keys() & given.keys():
+        for key in (key for key in SETTING_TYPES if key in given):
             check_value(SETTING_TYPES[key], list(given[key]) if isinstance(given[key], tuple) else given[key], key)
         if not all(given.get("bad_words_ids", ())):
             raise InputError("bad_words_ids: expected lists of at least one token, got an empty one")

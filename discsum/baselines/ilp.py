@@ -147,19 +147,28 @@ def _standard_output_to_error() -> Iterator[None]:
         if sys.stdout is not None:
             sys.stdout.flush()
         _flush_c()
-        try:
-            kept = os.dup(1)
-            os.dup2(2, 1)
-        except OSError:
-            # Standard output or error is closed.
-            yield
-            return
+        kept = _redirected()
         try:
             yield
         finally:
-            _flush_c()
-            os.dup2(kept, 1)
-            os.close(kept)
+            if kept is not None:
+                _flush_c()
+                os.dup2(kept, 1)
+                os.close(kept)
+
+
+def _redirected() -> int | None:
+    """Redirect standard output, and return a copy of its descriptor; None if standard output or error is closed."""
+    try:
+        kept = os.dup(1)
+    except OSError:
+        return None
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.close(kept)
+        return None
+    return kept
 
 
 def _flush_c() -> None:

@@ -16,8 +16,8 @@ def unit_features(document: Document, unit: str) -> NDArray[np.float32]:
     """Return the layout features `(units, COUNT)`, scaled to values around 1.
 
     The columns are: logarithm of the position, relative position, document length, an indicator for each of the first
-    positions, number of words, whether the unit follows a line break, has a quotation mark or apostrophe, has a digit,
-    share of capitalised words, Marcu score, and whether the unit is promoted to the root.
+    positions, number of words (at white space), whether the unit follows a line break, has a quotation mark or
+    apostrophe, has a digit, share of capitalised words, Marcu score, and whether the unit is promoted to the root.
     """
     spans = document.units(unit)
     count = len(spans)

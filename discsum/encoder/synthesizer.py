@@ -95,7 +95,7 @@ def _wrong_options(kind: type, given: Mapping[str, Any]) -> list[str]:
         # Types that are only imported for type checkers.
         return []
     found = []
-    for name in given.keys() & hints.keys():
+    for name in (name for name in given if name in hints):
         if unwrapped(hints[name])[2] in (bool, int, float, str):
             try:
                 convert_value(hints[name], given[name], f"head_options.{name}")

@@ -28,6 +28,7 @@ from discsum.selection import default_policy
 from discsum.signature import Signature
 from discsum.summarizer.loading import load_scorer
 from discsum.summarizer.options import check_scorer
+from discsum.writing import count_words
 
 FAMILY = "coarse_to_fine"
 
@@ -150,7 +151,7 @@ def measure_chunks(
         summaries += summaries_of(name, pairs, written, scores, compared[-1])
         figures["perplexity"] = compared[-1].perplexity
         means = {metric: 100.0 * value for metric, value in scores.mean.items()}
-        words = float(np.mean([len(text.split()) for text in written]))
+        words = float(np.mean([count_words(text) for text in written]))
         rows.append(ChunkRow(name, **figures, **means, words=words))
     return ChunkTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
 

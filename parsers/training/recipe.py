@@ -35,7 +35,7 @@ class ParserRecipe(TrainingRecipe):
     epochs: Annotated[
         Count, about("Passes over the training documents, in which the learning rates rise and fall.")
     ] = 7
-    batch_size: Annotated[Count, about("Documents per step, over all processes.")] = 2
+    batch_size: int = 2
     encoder_learning_rate: Annotated[Positive, about("Peak learning rate of the encoder.")] = 1e-4
     learning_rate: Annotated[Positive, about("Peak learning rate of everything above it.")] = 1e-3
     predicted_edus: Annotated[

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from itertools import product
 
 import numpy as np
@@ -124,6 +125,7 @@ def test_threads_leave_standard_output_as_it_was(capfd):
     assert os.path.samestat(before, os.fstat(1))
 
 
+DESCRIPTORS = Path("/proc/self/fd")
 PRINTING = """
 import ctypes
 from discsum.baselines.ilp import _standard_output_to_error
@@ -143,3 +145,17 @@ def test_what_the_solver_prints_is_no_result():
         [sys.executable, "-c", PRINTING], capture_output=True, text=True, check=True, env=environment, timeout=120
     )
     assert (run.stdout, run.stderr) == ("before\nafter\n", "HiGHS\n")
+
+
+@pytest.mark.skipif(not DESCRIPTORS.is_dir(), reason="lists descriptors as Linux does")
+def test_a_closed_standard_error_leaves_no_descriptor(monkeypatch):
+    def fail(*_):
+        raise OSError(9, "Bad file descriptor")
+
+    before = {*DESCRIPTORS.iterdir()}
+    with monkeypatch.context() as patch, pytest.raises(ValueError, match="own") as caught:
+        patch.setattr("os.dup2", fail)
+        with _standard_output_to_error():
+            raise ValueError("own")
+    assert caught.value.__context__ is None
+    assert {*DESCRIPTORS.iterdir()} == before

@@ -11,7 +11,7 @@ import discsum
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, InputWarning, WeightsError
-from discsum.hub import local_only
+from discsum.hub import _local_only
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -189,7 +189,7 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
         asked.append((name, options["repo_type"], options["revision"], options["token"]))
 
     monkeypatch.setattr("huggingface_hub.HfApi.repo_info", known)
-    monkeypatch.setattr("discsum.hub.local_only", local_only.__wrapped__)
+    monkeypatch.setattr("discsum.hub._local_only", _local_only.__wrapped__)
     monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
     model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1", token="mine")
     assert asked == [("me/model", "model", "v1", "mine"), ("me/model", "v1")]
