@@ -221,17 +221,17 @@ def evaluate(
     from discsum.data.pairs import PairSource
     from discsum.data.summaries import is_summaries
     from discsum.parsers.tree_folder import has_trees
-    from discsum.parsers.treebank import is_treebank
+    from discsum.parsers.treebank import is_gum_checkout
 
     # Summaries that are there already need references only.
     source = PairSource(
         data, text_column, summary_column, texts=text_column is not None or not all(map(is_summaries, models))
     )
-    # Checked before `is_treebank`: folders of texts with summaries contain JSON files too.
+    # Checked before `is_gum_checkout`: folders of texts with summaries contain JSON files too.
     texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
-    if isinstance(place, Path) and not (texts or is_treebank(place)):
+    if isinstance(place, Path) and not (texts or is_gum_checkout(place)):
         check_data(place)
-    if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
+    if isinstance(place, Path) and not texts and (is_gum_checkout(place) or has_trees(place)):
         check_unused(context, WITH_TREEBANK, "with a treebank")
         check_against(against, models)
         show_parsers(models, place, split, slice(first, last), rst_parseval, style, device, against, output, classes)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.batches import map_ahead
-from discsum.constants import AUTO, DECLARED, LARGEST, MAX_DOCUMENT_BYTES
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, READABLE_BYTES
 from discsum.data.encodings import CONVERT, NAME_IT, spelled
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty, list_endings
@@ -87,7 +87,7 @@ class ReadOptions:
         max_document_bytes: int = MAX_DOCUMENT_BYTES,
     ) -> ReadOptions:
         """Return the options for arguments of `read_inputs`."""
-        given, largest = encoding or DECLARED, min(max_document_bytes, LARGEST)
+        given, largest = encoding or DECLARED, min(max_document_bytes, READABLE_BYTES)
         if encoding:
             return cls(given, text_column, roots, input, largest)
         return cls(given, text_column, roots, input, largest, CONVERT, "rename the one with the text")

@@ -33,15 +33,15 @@ from discsum.recipes.fields import Checked, Count, Natural
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
 # Maximum bytes of a manifest; the manifest of ten million shards is smaller.
-LARGEST = 2 << 30
+LARGEST_MANIFEST = 2 << 30
 # Number of shards hashed in parallel, which is faster on a disk and in a store.
 HASHED = 4
 # Recipe field that names the command, and the command whose recipes lack it.
 COMMAND, PREPROCESS = "command", "preprocess"
 # Fields that tell our `recipe.json` and `manifest.json` from those of other programs.
 MARKS = {RECIPE: {"documents", "made_by"}, MANIFEST: {"recipe", "shards"}}
-# Advice if a dataset does not match its manifest, and if a folder belongs to another program.
-REMEDY, ELSEWHERE = "delete the folder and preprocess again", "choose another folder"
+# Advice if a folder belongs to another program.
+ELSEWHERE = "choose another folder"
 
 
 class ForeignError(InputError):
@@ -289,7 +289,7 @@ def _own_object(path: Location) -> dict[str, Any]:
     """
     folder = path.parent
     try:
-        data = read_object(path, InputError, LARGEST)
+        data = read_object(path, InputError, LARGEST_MANIFEST)
     except InputError as error:
         names = [name for name in sizes_in(folder) if is_shard(name) or name == FAILURES]
         if not names:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.batches import map_ahead
-from discsum.constants import HUB, LARGEST, MAX_DOCUMENT_BYTES
+from discsum.constants import HUB, MAX_DOCUMENT_BYTES, READABLE_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.listed_sentences import ROWS, ListedSentences, check_no_list_as_text, shown
@@ -81,7 +81,7 @@ class PairSource:
 
     def __post_init__(self) -> None:
         """Check that text and summary are not the same column."""
-        object.__setattr__(self, "max_document_bytes", min(self.max_document_bytes, LARGEST))
+        object.__setattr__(self, "max_document_bytes", min(self.max_document_bytes, READABLE_BYTES))
         if self.text_column is not None and self.text_column == self.summary_column:
             names = " and ".join(self.options)
             raise InputError(f"{names}: expected different columns, got {self.text_column} for both")

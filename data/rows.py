@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.batches import map_ahead
-from discsum.data.manifest import REMEDY, Manifest, repair_of
+from discsum.data.manifest import Manifest, remedy_of, repair_of
 from discsum.data.storage import READERS, Location, location, read_bytes
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -58,7 +58,8 @@ class ShardFile:
             table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
         if len(table) != self.documents:
             raise InputError(
-                f"{self.path}: expected {self.documents} documents, as the manifest says, got {len(table)}; {REMEDY}"
+                f"{self.path}: expected {self.documents} documents, as the manifest says, got {len(table)}; "
+                f"{remedy_of({})}"
             )
         return table
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discsum.batches import map_ahead
 from discsum.data.columns import DOCUMENT
 from discsum.data.failures import Failure
-from discsum.data.manifest import REMEDY, Manifest, digest_of
+from discsum.data.manifest import Manifest, digest_of, remedy_of
 from discsum.data.pairs import Pair
 from discsum.data.records import Origin, commit
 from discsum.data.storage import READERS, Location
@@ -116,7 +116,7 @@ def read_contents(path: Location) -> Contents:
         # Damage raises `OSError` too; only errors of the operating system have a number.
         if getattr(error, "errno", None):
             raise
-        raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
+        raise InputError(f"{path}: expected a shard, got {error}; {remedy_of({})}") from error
 
 
 def check_shards(manifest: Manifest, folder: Location) -> None:
@@ -125,17 +125,17 @@ def check_shards(manifest: Manifest, folder: Location) -> None:
     Raises:
         InputError: A file that is not a shard, or a shard that differs from the manifest.
     """
-    digest, width = digest_of(manifest.recipe), 0
+    digest, remedy, width = digest_of(manifest.recipe), remedy_of(manifest.recipe), 0
     paths = [folder / shard.file for shard in manifest.shards]
     contents = map_ahead(read_contents, paths, READERS)
     for shard, path, found in zip(manifest.shards, paths, contents, strict=True):
         width = max(width, found.width)
         if found.recipe != digest:
-            raise InputError(f"{path}: expected a shard of the manifest's recipe, got one of another recipe; {REMEDY}")
+            raise InputError(f"{path}: expected a shard of the manifest's recipe, got one of another recipe; {remedy}")
         if (found.documents, len(found.failures)) != (shard.documents, shard.failed):
             raise InputError(
                 f"{path}: expected {shard.documents} documents and {shard.failed} failures, as the manifest says, got "
-                f"{found.documents} and {len(found.failures)}; {REMEDY}"
+                f"{found.documents} and {len(found.failures)}; {remedy}"
             )
     if width != manifest.width:
         raise InputError(f"{folder}: expected vectors of width {manifest.width}, as the manifest says, got {width}")

@@ -21,7 +21,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
     Raises:
         InputError: A size below 1; raised at once.
-        TypeError: A single text instead of several, likewise unless in another iterator.
+        TypeError: A string where several texts are expected; raised at once too.
     """
     check_several(items)
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
@@ -44,8 +44,8 @@ def _batches(remaining: Iterator[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def in_order(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
-    """Yield groups of items in order, each with a total size of at most `most`, or of a single larger item."""
+def packed(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """Yield groups of consecutive items, each with a total size of at most `most`, or of a single larger item."""
     group: list[T] = []
     room = most
     for item in items:

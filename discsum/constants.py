@@ -38,7 +38,7 @@ UNATTACHED = "unattached"
 # Largest document that is read: a file, or a line or record of a table; some ten million words.
 MAX_DOCUMENT_BYTES = 64 * 1024**2
 # What that size can be raised to: Python reads no more bytes at once, and csv takes no larger limit.
-LARGEST = sys.maxsize - 1
+READABLE_BYTES = sys.maxsize - 1
 # Encoding of an input: what an XML file declares, UTF-8 otherwise.
 DECLARED = "declared"
 # Formats of input texts; `AUTO` chooses by the suffix of the file.

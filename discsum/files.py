@@ -116,9 +116,9 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary empty folder; it replaces `folder` when the block ends without an error.
 
     Files of the old folder that are missing from the new one are kept. If the process is killed between the two
-    renames, `replaced` restores the old folder.
+    renames, `recover_folder` restores the old folder.
     """
-    replaced(folder)
+    recover_folder(folder)
     new = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
@@ -131,7 +131,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 def replace_folder(folder: Path, new: Path) -> None:
     """Replace a folder with another one beside it, which disappears; kept files and kills as in `replacing_folder`."""
-    replaced(folder)
+    recover_folder(folder)
     old = folder.with_name(f".{folder.name}.old")
     if folder.is_dir():
         for path in folder.iterdir():
@@ -153,7 +153,7 @@ def _copy(path: Path, to: Path) -> None:
     partial.rename(to)
 
 
-def replaced(folder: Path) -> None:
+def recover_folder(folder: Path) -> None:
     """Complete or undo a `replacing_folder` that was killed."""
     old = folder.with_name(f".{folder.name}.old")
     if not old.is_dir():

@@ -13,11 +13,11 @@ from discsum.recipes.fields import convert
 Kind = TypeVar("Kind")
 
 # Configurations with a thousand label names take 100 KB.
-LARGEST = 16 * 1024**2
+MOST_BYTES = 16 * 1024**2
 DEEPEST = 32
 
 
-def read_object(path: Readable, failed: type[DiscsumError], largest: int = LARGEST) -> dict[str, Any]:
+def read_object(path: Readable, failed: type[DiscsumError], largest: int = MOST_BYTES) -> dict[str, Any]:
     """Return the JSON object in a file.
 
     Args:

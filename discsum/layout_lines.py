@@ -11,6 +11,7 @@ from discsum.layout_patterns import (
     BYLINE_LINE,
     CALL,
     CODE_LINE,
+    CUE,
     ENDS_INSIDE,
     FENCE,
     FOOTNOTE,
@@ -32,7 +33,6 @@ from discsum.layout_patterns import (
     UNDERLINE,
 )
 from discsum.layout_rows import Row, ends_line, rows_of
-from discsum.text_checks import CUE
 from discsum.writing import WORD
 
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import string
 
-from discsum.text_checks import FUNCTION_WORDS
-from discsum.writing import LINE_ENDS
+from discsum.writing import FUNCTION_WORDS, LINE_ENDS
 
 # Words that end no line but a wrapped one, and words beside the break of a wrapped line.
 DANGLING = frozenset({"the", "a", "an", "of", "and", "or", "that", "who", "which", "whose", "because", "than"})
 CONNECTING = FUNCTION_WORDS | DANGLING | {"in", "on", "as", "was", "if", "so", "after", "before", "while", "my", "our"}
+# The time of a subtitle.
+CUE = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->", re.MULTILINE)
 LINE = re.compile(rf"[^{LINE_ENDS}]+")
 FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
 SOURCE = re.compile(r"\[\d{1,3}\]")

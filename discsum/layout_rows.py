@@ -11,6 +11,7 @@ from discsum.layout_patterns import (
     BULLET,
     CELL,
     CONNECTING,
+    CUE,
     DANGLING,
     HYPHENATED,
     LINE,
@@ -18,7 +19,6 @@ from discsum.layout_patterns import (
     SOURCE,
     SPEAKER,
 )
-from discsum.text_checks import CUE
 from discsum.writing import BLANK_LINE, ends_sentence
 
 # Characters of the longest line, at most, of a text in narrow columns.

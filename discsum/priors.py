@@ -80,22 +80,22 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
     paths = [*nodes.tolist(), 0.0]
     for index, parent in enumerate(node_parent.tolist()):
         paths[index] += paths[parent]
-    sums = np.concatenate([paths[:-1], np.array(paths)[edu_parent] + leaves])
+    sums = np.concatenate([np.array(paths)[edu_parent] + leaves, paths[:-1]])
     return _normalize(_within_float32(sums)[lowest_common(tree)])
 
 
 def lowest_common(tree: RSTTree) -> NDArray[np.int64]:
-    """Return `(edus, edus)`: the lowest constituent that covers both EDUs, nodes numbered before EDUs."""
+    """Return `(edus, edus)`: the lowest constituent that covers both EDUs, numbered as in `RSTTree.children`."""
     check_tree(tree)
     # Every boundary between two EDUs is one node's split. Of the boundaries between a pair of EDUs, their lowest common
     # node is the highest, the first in pre-order: a running minimum gives it for all pairs of an EDU at once.
     by_split = np.empty(len(tree.nodes), dtype=np.int64)
-    by_split[tree.spans[:, 2]] = np.arange(len(tree.nodes))
+    by_split[tree.spans[:, 2]] = tree.edus + np.arange(len(tree.nodes))
     common = np.empty((tree.edus, tree.edus), dtype=np.int64)
     for edu, row in enumerate(common):
         np.minimum.accumulate(by_split[edu:], out=row[edu + 1 :])
         np.minimum.accumulate(by_split[:edu][::-1], out=row[:edu][::-1])
-        row[edu] = len(tree.nodes) + edu
+        row[edu] = edu
     return common
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Document
-from discsum.selection import unit_texts
 from discsum.tree import RSTTree
 
 
@@ -22,11 +21,11 @@ def promotion_scores(document: Document, unit: str, purpose: str = "promotion sc
         InputError: A document without a tree; the message names the `purpose`.
     """
     tree = document.require_tree(purpose)
-    scores: NDArray[np.float64] = 1.0 - promotion_depths(tree) / (1.0 + _depths(tree)[1].max())
+    scores: NDArray[np.float64] = 1.0 - promotion_depths(tree) / (1.0 + tree.depths[1].max())
     if unit == "edu":
         return scores
     # A sentence in which no EDU starts is the tail of another one's EDU and promotes nothing of its own.
-    best = np.zeros(len(unit_texts(document, unit)))
+    best = np.zeros(len(document.units(unit)))
     np.maximum.at(best, document.edu_to_sentence, scores)
     return best
 
@@ -36,7 +35,7 @@ def promotion_depths(tree: RSTTree) -> NDArray[np.int64]:
 
     That is the EDU's nearest satellite ancestor (itself counted), or the root.
     """
-    node_depths, edu_depths = _depths(tree)
+    node_depths, edu_depths = tree.depths
     node_nucleus, edu_nucleus = tree.nucleus
     # A parent of -1 takes the last entry.
     promoted = [*node_depths.tolist(), 0]
@@ -44,12 +43,3 @@ def promotion_depths(tree: RSTTree) -> NDArray[np.int64]:
         if nucleus:
             promoted[index] = promoted[parent]
     return np.where(edu_nucleus, np.array(promoted)[tree.parents[1]], edu_depths)
-
-
-def _depths(tree: RSTTree) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the depths of the inner nodes `(nodes,)` and of the EDUs `(edus,)`; the root's is 0."""
-    # A parent of -1 takes the last entry.
-    depths = np.array([0] * len(tree.nodes) + [-1], dtype=np.int64)
-    for index, parent in enumerate(tree.parents[0].tolist()):
-        depths[index] = depths[parent] + 1
-    return depths[:-1], depths[tree.parents[1]] + 1

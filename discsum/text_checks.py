@@ -8,6 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from discsum.errors import warn_caller
+from discsum.layout_patterns import CUE
+from discsum.writing import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -16,15 +18,9 @@ ENGLISH = "en"
 # Characters at the beginning of a text that are checked, fewest bytes of letters for detecting the language, and the
 # confidence that the detector must have.
 MOST_CHARACTERS, FEWEST_BYTES, SURE = 5000, 20, 0.8
-# Function words of English that other languages lack. Texts with this share of them are English: the lowest share among
-# 507 news articles and documents of GUM was .19. Only other texts need the detector, which takes a second to load.
+# Texts with this share of function words are English: the lowest share among 507 news articles and documents of GUM was
+# .19. Only other texts need the detector, which takes a second to load.
 ENGLISH_SHARE = 0.15
-FUNCTION_WORDS = {
-    *("the", "of", "and", "to", "that", "for", "with", "from", "this", "these", "those", "is", "are", "were", "been"),
-    *("has", "have", "had", "his", "her", "their", "they", "you", "your", "it", "its", "be", "by", "at", "which"),
-    *("would", "could", "should", "not", "but", "we", "she", "he", "will", "when", "what", "who", "there", "than"),
-    *("into", "about", "more"),
-}
 _WORD = re.compile(r"[^\W\d_]+")
 _TAG = re.compile(
     r"</?(?:html|head|body|div|span|p|br|a|img|ul|ol|li|table|tr|td|h[1-6]|script|style|meta|link|section|article)"
@@ -48,8 +44,6 @@ _RTF = re.compile(r"\A\ufeff*\{\\rtf")
 _JSON = re.compile(r'\A\ufeff?\s*(\[\s*)?\{\s*"')
 # The header of a table, and a row with the same separator.
 _TABLE = re.compile(r'\A\ufeff?"?\w+"?(?P<separator>[,;\t])"?\w+"?(?:(?P=separator)"?\w+"?)*\r?\n[^\n]*(?P=separator)')
-# The time of a subtitle.
-CUE = re.compile(r"^(?:\d{1,2}:)?\d{1,2}:\d{2}[.,]\d{3}\s*-->", re.MULTILINE)
 # A line of several words with a hyphen at its end, inside a word.
 _DIVIDED = re.compile(r"^[^\n]*\s\S*[^\W\d_][-\u00ad\u2010][^\S\n]*\n[^\S\n]*(?=[a-z])", re.MULTILINE)
 _FILE_NAME = re.compile(

@@ -170,6 +170,15 @@ class RSTTree:
         return read_only(node_parent), read_only(edu_parent)
 
     @cached_property
+    def depths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Depths of the inner nodes `(nodes,)` and of the EDUs `(edus,)`: number of edges below the root."""
+        # A parent of -1 takes the last entry.
+        depths = np.array([0] * len(self.nodes) + [-1], dtype=np.int64)
+        for index, parent in enumerate(self.parents[0].tolist()):
+            depths[index] = depths[parent] + 1
+        return read_only(depths[:-1]), read_only(depths[self.parents[1]] + 1)
+
+    @cached_property
     def nucleus(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each node `(nodes,)` and each EDU `(edus,)` is a nucleus of its parent; the root counts as one."""
         # A parent of -1 takes the last entry of each array: the root counts as a nucleus.

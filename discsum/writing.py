@@ -17,6 +17,13 @@ _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 WORD = re.compile(rf"[^\W\d_{_UNSPACED}]+|(?=[^\W\d_])[{_UNSPACED}]")
 # The same with digits.
 WORD_OR_NUMBER = re.compile(rf"[^\W{_UNSPACED}]+|(?=\w)[{_UNSPACED}]")
+# Function words of English that other languages lack.
+FUNCTION_WORDS = {
+    *("the", "of", "and", "to", "that", "for", "with", "from", "this", "these", "those", "is", "are", "were", "been"),
+    *("has", "have", "had", "his", "her", "their", "they", "you", "your", "it", "its", "be", "by", "at", "which"),
+    *("would", "could", "should", "not", "but", "we", "she", "he", "will", "when", "what", "who", "there", "than"),
+    *("into", "about", "more"),
+}
 # Characters that end a line, for use in a character class; one of them; a blank line, or a character that ends a
 # paragraph or page.
 LINE_ENDS = r"\r\n\v\f\u0085\u2028\u2029"

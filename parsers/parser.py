@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from discsum.batches import ahead, batches, check_kind, check_several, in_order, named
+from discsum.batches import ahead, batches, check_kind, check_several, named, packed
 from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
@@ -282,7 +282,7 @@ class Parser:
 
 def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
     """Yield groups of readings in order, each with at most `most` subwords or of a single longer reading."""
-    return in_order(readings, lambda reading: len(reading.words), most)
+    return packed(readings, lambda reading: len(reading.words), most)
 
 
 def _checked_names(keep: Iterable[str]) -> set[str]:

@@ -33,10 +33,6 @@ class RunningSums:
             before, filled = sums[-1:], filled + len(some)
         self._kept[filled:] = before
 
-    def __len__(self) -> int:
-        """Return the number of sums, one more than the number of rows."""
-        return len(self._rows) + 1
-
     def __getitem__(self, places: Tensor) -> Tensor:
         """Return the sums `(..., width)` before the rows at `places`, which may have any shape."""
         if self._block == 1:

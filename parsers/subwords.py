@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.batches import in_order
+from discsum.batches import packed
 from discsum.document import Span
 from discsum.parsers.characters import DIGIT, LETTER, LINE_END, LOWER_OR_TITLE, SPACE, UPPER, Characters
 from discsum.writing import BLANK_LINE
@@ -65,7 +65,7 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
 
 def split_texts(texts: Iterable[str], tokenizer: Tokenizer) -> Iterator[Subwords]:
     """Yield the subwords of each text; up to `PIECE` characters are tokenized together, in threads of the tokenizer."""
-    for some in in_order(texts, len, PIECE):
+    for some in packed(texts, len, PIECE):
         plain = [_DELETED_SPACE.sub(" ", _SURROGATE.sub("\ufffd", text)) for text in some]
         if len(some) == 1:
             # A single text gains nothing from a batch, and the tokenizer would warn if the process forked later.

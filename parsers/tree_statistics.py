@@ -91,20 +91,9 @@ def tree_statistics(documents: Iterable[Document]) -> TreeStatistics:
         found.words += sum(map(count_words, document.edu_texts))
         found.sentences += len(firsts)
         found.constituents += int(_are_constituents(tree, firsts, lasts).sum())
-        found.depth += depth(tree)
+        found.depth += int(tree.depths[1].max())
         found.relations.update((node.relation, node.nuclearity) for node in tree.nodes)
     return found
-
-
-def depth(tree: RSTTree) -> int:
-    """Return the number of edges from the root to the deepest EDU."""
-    above, edu_parents = tree.parents
-    depths = np.zeros(len(tree.nodes), dtype=np.int64)
-    # Nodes come after their parents.
-    for node, parent in enumerate(above.tolist()):
-        if parent >= 0:
-            depths[node] = depths[parent] + 1
-    return int(depths[edu_parents].max()) + 1 if tree.nodes else 0
 
 
 def _edus_of_sentences(edu_to_sentence: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -32,7 +32,7 @@ SPLIT_NAMES = {
 _HEADING, _BULLET = re.compile(r"## +(\S+)"), re.compile(r"[*-] +(\S+)")
 
 
-def is_treebank(folder: Path) -> bool:
+def is_gum_checkout(folder: Path) -> bool:
     """Return whether a folder has the layout that `read_gum` reads."""
     return (folder / "dep").is_dir() and (folder / "rst").is_dir()
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 import discsum
 from discsum import cli, data, parsers, transformers_models
 from discsum.errors import InputWarning, WeightsError
-from discsum.json_objects import LARGEST
+from discsum.json_objects import MOST_BYTES
 from discsum.model_settings import check_settings
 from discsum.parsers.pretrained import pretrained_encoder
 from discsum.transformers_models import check_files
@@ -142,7 +142,7 @@ def test_pickled_weights_are_refused(folder):
         b'{"model_type": "\\ud800"}',
         b"{",
         b"",
-        b"{" + b" " * LARGEST + b"}",
+        b"{" + b" " * MOST_BYTES + b"}",
     ],
     ids=["deep", "deep-object", "latin-1", "nan", "text", "surrogate", "cut", "empty", "large"],
 )

@@ -2,7 +2,7 @@ import pytest
 
 from discsum.errors import InputError
 from discsum.recipes import read_recipe
-from discsum.recipes.yaml_values import LARGEST, parse_yaml, read_yaml
+from discsum.recipes.yaml_values import MOST_BYTES, parse_yaml, read_yaml
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_anchors_cannot_fill_the_memory():
     ("content", "message"),
     [
         ("name: b\xe9\n".encode("latin-1"), "expected YAML in UTF-8, got byte 7 that is not"),
-        (b"# " + b"x" * LARGEST, "expected at most .* bytes, got more"),
+        (b"# " + b"x" * MOST_BYTES, "expected at most .* bytes, got more"),
         (b"- a\n", r"expected the fields of a recipe, such as 'base: parser-gum-first', got \['a'\]"),
         (b"# nothing\n", "expected the fields of a recipe, such as 'base: parser-gum-first', got an empty file"),
     ],

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.constants import HUB, SUMMARIZER_KIND
+from discsum.abstractive.folder import folder_of
+from discsum.constants import SUMMARIZER_KIND
 from discsum.errors import InputError, WeightsError
-from discsum.hub import hub_files
 from discsum.json_objects import read_object
 from discsum.persistence import CONFIG
 from discsum.registry import suggestion
@@ -44,10 +43,8 @@ def family_of(name_or_path: str) -> str:
     Raises:
         WeightsError: A configuration that is not JSON, or that names an unknown family.
     """
-    path: Path | None = Path(name_or_path) / CONFIG
-    if name_or_path.startswith(HUB):
-        path = hub_files(name_or_path, CONFIG)[0]
-    if path is None or not path.is_file():
+    folder = folder_of(name_or_path)
+    if folder is None or not (path := folder / CONFIG).is_file():
         return DEFAULT
     config = read_object(path, WeightsError)
     if "kind" in config and "model_type" not in config:

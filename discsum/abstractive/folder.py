@@ -13,7 +13,7 @@ from discsum.abstractive.search_settings import check_search
 from discsum.constants import HUB
 from discsum.devices import check_device
 from discsum.errors import WeightsError
-from discsum.files import replaced
+from discsum.files import recover_folder
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import checked_fields, read_object
 from discsum.persistence import CONFIG, check_finite
@@ -91,18 +91,16 @@ def check_model_location(name_or_path: str) -> None:
         # Raises if the hub has no such model.
         local_only(name_or_path)
         return
-    replaced(Path(name_or_path))
+    recover_folder(Path(name_or_path))
     if not Path(name_or_path).is_dir():
         raise _not_found(name_or_path, "found no such folder")
 
 
 def is_sequence_to_sequence(name_or_path: str) -> bool:
     """Return whether a folder, or `hf:NAME` on the hub, holds a sequence-to-sequence model of transformers."""
-    path = Path(name_or_path) / CONFIG
-    if name_or_path.startswith(HUB):
-        path = hub_files(name_or_path, CONFIG)[0] or Path()
+    folder = folder_of(name_or_path)
     try:
-        return read_object(path, WeightsError).get("is_encoder_decoder") is True
+        return folder is not None and read_object(folder / CONFIG, WeightsError).get("is_encoder_decoder") is True
     except WeightsError:
         return False
 

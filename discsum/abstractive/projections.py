@@ -56,7 +56,7 @@ T5 = Names("q", "k", "v", "o", "n_heads", "key_value_proj_dim", mask="mask", out
 UMT5 = Names("q", "k", "v", "o", "n_heads", "key_value_proj_dim", states="encoder_hidden_states")
 
 # By the class of the attention module.
-FAMILIES = {
+PROJECTIONS = {
     "BartAttention": BART,
     "BigBirdPegasusDecoderAttention": BART,
     "BlenderbotAttention": BART,
@@ -137,7 +137,7 @@ def cross_attentions(model: Any) -> list[Projections]:
     """
     try:
         found = [_of_layer(layer) for layer in decoder_layers(model)]
-        return [Projections(module, FAMILIES[type(module).__name__]) for module in found]
+        return [Projections(module, PROJECTIONS[type(module).__name__]) for module in found]
     except (AttributeError, KeyError, IndexError) as error:
         raise InputError(f"{EXPECTED}, got {type(model).__name__}") from error
 
@@ -163,7 +163,7 @@ def encoder_attentions(model: Any) -> list[Projections]:
         found = [layer.self_attn for layer in encoder_layers(model)]
     except (AttributeError, IndexError) as error:
         raise InputError(f"{EXPECTED_ENCODER}, got {type(model).__name__}") from error
-    names = [FAMILIES.get(type(module).__name__) for module in found]
+    names = [PROJECTIONS.get(type(module).__name__) for module in found]
     if any(one is not BART for one in names):
         raise InputError(f"{EXPECTED_ENCODER}, got {type(model).__name__}")
     return [Projections(module, BART) for module in found]

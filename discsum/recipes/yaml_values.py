@@ -16,7 +16,7 @@ from yaml.constructor import ConstructorError
 from discsum.errors import InputError
 from discsum.files import read_at_most
 
-LARGEST = 4 * 1024**2
+MOST_BYTES = 4 * 1024**2
 _DATE = "tag:yaml.org,2002:timestamp"
 
 
@@ -50,10 +50,10 @@ def read_yaml(path: Path) -> Any:
     """Return the value in a YAML file.
 
     Raises:
-        InputError: A file that cannot be read, is larger than `LARGEST` bytes, or is not YAML in UTF-8.
+        InputError: A file that cannot be read, is larger than `MOST_BYTES` bytes, or is not YAML in UTF-8.
     """
     try:
-        text = read_at_most(path, LARGEST).decode("utf-8-sig")
+        text = read_at_most(path, MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: expected a YAML file: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -17,8 +17,8 @@ from discsum.parsers.parsing import encoding
 from discsum.parsers.reading import SUBWORDS
 from discsum.scoring import ParsedDocument, Scores
 from discsum.selection import unit_texts
-from discsum.text_checks import ENGLISH, FUNCTION_WORDS
-from discsum.writing import is_inside_word
+from discsum.text_checks import ENGLISH
+from discsum.writing import FUNCTION_WORDS, is_inside_word
 
 # Weight of the similarity in a combined score, chosen on 200 validation documents: docs/summaries.md.
 SHARE = 0.75

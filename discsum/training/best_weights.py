@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from discsum.errors import InputError, WeightsError
-from discsum.files import clear_unfinished, replace_folder, replaced, replacing, sha256
+from discsum.files import clear_unfinished, recover_folder, replace_folder, replacing, sha256
 from discsum.persistence import BEST, CARD, CONFIG
 from discsum.training.checkpoint import LAST
 
@@ -33,7 +33,7 @@ class BestWeights:
 
     def recover(self) -> None:
         """Finish or undo what a killed run began."""
-        replaced(self.folder)
+        recover_folder(self.folder)
         clear_unfinished(self.folder)
         # Besides the weights it may have files of the earlier folder.
         if self.sums and self.sums.items() <= _sums(self._staged).items():

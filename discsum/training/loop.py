@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -20,10 +20,9 @@ from discsum.training.best_weights import BestWeights
 from discsum.training.checkpoint import CARD_ONLY, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.sampling import Batches
 from discsum.training.schedule import plateau_factor, rate_factor, update_average
-from discsum.training.task import LogEntry, Step, TrainingTask
+from discsum.training.task import LogEntry, Report, Step, TrainingTask
 from discsum.training.tensorboard_log import TensorBoardLog
 
-Report = Callable[[str], None]
 LOG = "log.json"
 LOSS = "loss"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -17,9 +17,12 @@ from discsum.errors import InputError
 from discsum.training.processes import accelerator
 from discsum.training.recipe import TrainingRecipe
 
+# Takes the messages of a run.
+Report = Callable[[str], None]
+
 
 class Documents(Protocol):
-    """Validation documents, which a task compares with the training documents and with those of earlier runs."""
+    """The documents of a split, which a task compares with those of the other split and of earlier runs."""
 
     @property
     def digest(self) -> str:
@@ -134,10 +137,10 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
         """Return the optimiser of these groups: AdamW (Loshchilov and Hutter 2019)."""
         return torch.optim.AdamW(groups, betas=self.recipe.betas, weight_decay=self.recipe.weight_decay)
 
-    def start(self, report: Any) -> None:
+    def start(self, report: Report) -> None:
         """Initialise the network of a new run; not called in a resumed run."""
 
-    def prepare(self, report: Any) -> None:
+    def prepare(self, report: Report) -> None:
         """Prepare for training, after `start` or `load_state`; not called in a finished run."""
 
     @abstractmethod

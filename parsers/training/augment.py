@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
-from discsum.parsers.subwords import GAPS, Subwords
+from discsum.parsers.subwords import CASES, GAPS, Subwords
 from discsum.parsers.training.examples import Example, Targets
 
 # Smallest constituent that is used as a document, in EDUs.
 SMALLEST = 20
 SPACE, NEWLINE = GAPS.index("space"), GAPS.index("newline")
+LOWER, CAPITALIZED, UPPER = (CASES.index(name) for name in ("lower", "capitalized", "upper"))
 # Characters per line of wrapped texts.
 COLUMNS = 72
 
@@ -80,7 +81,7 @@ def relayout(subwords: Subwords, share: float, random: np.random.Generator) -> S
         gaps = _wrapped(subwords) if layout == 2 else np.minimum(gaps, (SPACE, NEWLINE)[layout])
         gaps[:1] = subwords.gaps[:1]
     if random.random() < share:
-        cases = np.where((cases == 1) | (cases == 2), 0, cases)
+        cases = np.where(np.isin(cases, (CAPITALIZED, UPPER)), LOWER, cases)
     return replace(subwords, gaps=gaps, cases=cases)
 
 

@@ -11,7 +11,7 @@ from discsum.errors import InputError, warn_caller
 from discsum.parsers.training.given_trees import is_tree_folder
 from discsum.parsers.training.splits import KEPT, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
-from discsum.parsers.treebank import ALL, LISTING, is_treebank, read_gum, read_splits, split_folders, split_name
+from discsum.parsers.treebank import ALL, LISTING, is_gum_checkout, read_gum, read_splits, split_folders, split_name
 from discsum.persistence import locate
 
 
@@ -53,7 +53,7 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
     """
     split = split_name(split)
     kept = [None if is_tree_folder(parser) else Splits.read(locate(parser)) for parser in parsers]
-    if is_treebank(folder):
+    if is_gum_checkout(folder):
         documents = read_gum(folder, split)
         for parser, splits in zip(parsers, kept, strict=True):
             _warn_of_training(folder, split, parser, splits, documents)

@@ -16,7 +16,7 @@ from discsum.files import replacing, sha256_of_text
 from discsum.formats import suffixes
 from discsum.json_objects import checked_fields, read_object
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
-from discsum.parsers.treebank import LISTING, SPLIT_NAMES, is_treebank, read_gum, read_splits, split_folders
+from discsum.parsers.treebank import LISTING, SPLIT_NAMES, is_gum_checkout, read_gum, read_splits, split_folders
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
@@ -141,7 +141,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     Raises:
         InputError: No trees, a split file that names other documents, or too few documents.
     """
-    if is_treebank(folder):
+    if is_gum_checkout(folder):
         if (config, sentences) != (SplitConfig(leave_out=config.leave_out), PUNCTUATION):
             raise InputError(
                 f"{folder}: a checkout of GUM has its own splits and sentences; leave out sentences and every field of "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,7 @@ from discsum.registry import suggestion
 from discsum.relation_classes import RelationClasses
 from discsum.text_checks import ENGLISH
 from discsum.training.processes import local_main_first
-from discsum.training.task import LogEntry, Step, TrainingTask
-
-Report = Callable[[str], None]
+from discsum.training.task import LogEntry, Report, Step, TrainingTask
 
 
 @dataclass(frozen=True)

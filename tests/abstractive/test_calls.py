@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from discsum.abstractive.sparse import LayoutCollator, SentenceLayout, from_pretrained, sparsify
-from discsum.abstractive.sparse.calls import Reading, SparseSettings
+from discsum.abstractive.sparse.calls import CallRecord, SparseSettings
 from discsum.errors import InputError, InputWarning, WeightsError
 
 NOT_SELECTED = [
@@ -45,7 +45,7 @@ def test_r_that_covers_the_text_is_said(inputs):
     model = sparsify(make_bart(), r=5)
     with pytest.warns(InputWarning, match="r = 5: all sentences are read, because no document has more"):
         generated(model, inputs, layout=inputs.layout)
-    assert model.sparse.last == Reading("full", "no document has more than r sentences", (5, 3), (5, 3))
+    assert model.sparse.last == CallRecord("full", "no document has more than r sentences", (5, 3), (5, 3))
 
 
 def test_what_was_asked_for_is_read_without_a_word(inputs):
@@ -54,7 +54,7 @@ def test_what_was_asked_for_is_read_without_a_word(inputs):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         generated(model, inputs, layout=inputs.layout)
-    assert model.sparse.last == Reading("selected", "a single step", (5, 3), (2, 2))
+    assert model.sparse.last == CallRecord("selected", "a single step", (5, 3), (2, 2))
     # Full attention was asked for, so there is no warning either.
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -5,8 +5,8 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discsum.constants import INPUTS
 from discsum.errors import InputError
 from discsum.layout import CODE, Layout
-from discsum.markup import to_text
+from discsum.markup import READERS, to_text
 from discsum.markup.markdown import from_markdown
 
 FERRY = Path(__file__).with_name("ferry.md").read_text(encoding="utf-8")
@@ -176,3 +177,7 @@ def test_tags_that_are_not_closed_swallow_nothing(document, text):
 )
 def test_words_of_neighbouring_cells_stay_apart(content, text):
     assert from_markdown(content).strip() == text
+
+
+def test_every_format_of_inputs_has_a_reader():
+    assert tuple(READERS) == INPUTS

@@ -149,7 +149,6 @@ def test_running_sums(training, monkeypatch):
     for size in (1, 9, 100):
         monkeypatch.setattr(running_sums, "PIECE", size)
         sums = RunningSums(rows, 0.5)
-        assert len(sums) == 61
         torch.testing.assert_close(sums[places], expected)
     if training:
         ours, theirs = (torch.autograd.grad(of.square().sum(), rows)[0] for of in (sums[places], expected))

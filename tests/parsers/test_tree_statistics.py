@@ -6,7 +6,7 @@ import pytest
 from small_trees import document_of, every_tree, leaves, random_tree
 
 from discsum.errors import InputError
-from discsum.parsers.tree_statistics import depth, tree_statistics
+from discsum.parsers.tree_statistics import tree_statistics
 from discsum.tree import Node, RSTTree
 
 # Two sentences of several EDUs and two of one EDU, among five EDUs.
@@ -51,7 +51,7 @@ def test_sums_over_documents():
 
 def test_a_deep_tree():
     nodes = [Node(first, 4999, first, "NS", "elaboration-additional") for first in range(4999)]
-    assert depth(RSTTree(5000, nodes)) == 4999
+    assert RSTTree(5000, nodes).depths[1].max() == 4999
 
 
 def test_a_document_without_a_tree_is_named():

@@ -13,7 +13,7 @@ from discsum.abstractive.coarse_to_fine.memory import ChunkMemory
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class StepAttention:
     """What one step of each row reads.
 
     Attributes:
@@ -45,7 +45,7 @@ class ChunkAttention(nn.Module):
 
     def forward(
         self, query: Tensor, vectors: Tensor, memory: ChunkMemory, *, soft: bool, choices: Tensor | None = None
-    ) -> Reading:
+    ) -> StepAttention:
         """Return what a step reads.
 
         Args:
@@ -74,7 +74,7 @@ class ChunkAttention(nn.Module):
         # (groups, rows of a group, k * length) by (groups, k * length, hidden)
         groups = len(states)
         context = words.view(groups, rows // groups, -1) @ states.flatten(1, 2)
-        return Reading(context.flatten(0, 1), attention, log_choice, chunks, words)
+        return StepAttention(context.flatten(0, 1), attention, log_choice, chunks, words)
 
     def _coarse_scores(self, query: Tensor, vectors: Tensor, copies: int, memory: ChunkMemory) -> Tensor:
         """Return `(rows, chunks)`; minus infinity for chunks without words, unless padding is attended to."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from discsum.abstractive.coarse_to_fine.attention import ChunkAttention, Reading
+from discsum.abstractive.coarse_to_fine.attention import ChunkAttention, StepAttention
 from discsum.abstractive.coarse_to_fine.cache import RecurrentCache
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.memory import ChunkMemory
@@ -35,7 +35,7 @@ class AttentiveDecoder(nn.Module):
         *,
         soft: bool,
         choices: Tensor | None = None,
-    ) -> tuple[Tensor, Sequence[Reading]]:
+    ) -> tuple[Tensor, Sequence[StepAttention]]:
         """Return the contexts `(rows, steps, hidden)` `c_t = tanh(W2 [c~_t, h_t])`, and what each step read.
 
         Args:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, PreTrainedModel
 from transformers.utils.generic import ModelOutput, can_return_tuple
 
-from discsum.abstractive.coarse_to_fine.attention import Reading
+from discsum.abstractive.coarse_to_fine.attention import StepAttention
 from discsum.abstractive.coarse_to_fine.cache import RecurrentCache
 from discsum.abstractive.coarse_to_fine.choices import C2F, STANDARD
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
@@ -41,7 +41,7 @@ class CoarseToFineOutput(ModelOutput):
             padding of a shape is attended to.
         padding_attentions: `(rows, steps)` attention to padding, the rest.
         choices: `(rows, steps, k)` chunks that were read.
-        log_choices: `(rows, steps)` logarithm of their probability; see `Reading`.
+        log_choices: `(rows, steps)` logarithm of their probability; see `StepAttention`.
     """
 
     loss: Tensor | None = None
@@ -168,7 +168,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             log_choices=torch.stack([one.log_choice for one in readings], dim=1),
         )
 
-    def _attentions(self, encoded: EncodedChunks, readings: Sequence[Reading]) -> dict[str, Tensor]:
+    def _attentions(self, encoded: EncodedChunks, readings: Sequence[StepAttention]) -> dict[str, Tensor]:
         """Return the attentions of `CoarseToFineOutput` by name."""
         memory = encoded.memory
         assert memory is not None and encoded.chunk_ids is not None

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from discsum.abstractive.projections import Projections, decoder_cache
 from discsum.abstractive.sparse.cache import DocumentCache, LayerDocuments, StateDocuments
-from discsum.abstractive.sparse.calls import Call, Observation, Reading, SparseSettings
+from discsum.abstractive.sparse.calls import Call, CallRecord, Observation, SparseSettings
 from discsum.abstractive.sparse.costs import states_are_cheaper
 from discsum.abstractive.sparse.paths import FULL, SELECTED, Path, choose_path
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
@@ -102,7 +102,7 @@ class SparseCrossAttention:
         if path.warning is not None:
             self.settings.warn_once(path.warning.format(r=call.r))
         if call.layout is None:
-            self.settings.record(Reading(path.name, path.reason))
+            self.settings.record(CallRecord(path.name, path.reason))
             return
         counts = tuple(map(len, call.layout.spans))
         if path.name == FULL or self.selector is None:
@@ -111,7 +111,7 @@ class SparseCrossAttention:
             # One step reads documents whole where that is faster; several steps at once select in every document.
             stepwise = call.generating or path.name == SELECTED
             read = tuple(map(call.read, counts)) if stepwise else tuple(min(call.r or n, n) for n in counts)
-        self.settings.record(Reading(path.name, path.reason, counts, read))
+        self.settings.record(CallRecord(path.name, path.reason, counts, read))
 
     def _heads(self, projection: Any, states: Tensor) -> Tensor:
         return torch.unflatten(projection(states), -1, (self.projections.heads, -1)).transpose(-3, -2)

@@ -38,7 +38,7 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Reading:
+class CallRecord:
     """What a sparse model read in its last forward pass.
 
     Attributes:
@@ -152,7 +152,7 @@ class SparseSettings(Conversion):
         return self.current_call or Call(self.r, self.share_beams, self.dense_where_faster)
 
     @property
-    def last(self) -> Reading | None:
+    def last(self) -> CallRecord | None:
         """What the model read last in this thread or task; None before that, or if another model has read since."""
         owner, reading = _LAST.get()
         return reading if owner is self else None
@@ -209,7 +209,7 @@ class SparseSettings(Conversion):
         call = self.call
         return call if layout is None else replace(call, layout=layout.to(model.device), memo=Memo())
 
-    def record(self, reading: Reading) -> None:
+    def record(self, reading: CallRecord) -> None:
         """Store a reading as the `last`."""
         _LAST.set((self, reading))
 
@@ -220,7 +220,7 @@ class SparseSettings(Conversion):
             warn_caller(message)
 
 
-_LAST: ContextVar[tuple[SparseSettings | None, Reading | None]] = ContextVar("last reading", default=(None, None))
+_LAST: ContextVar[tuple[SparseSettings | None, CallRecord | None]] = ContextVar("last reading", default=(None, None))
 
 
 def _searches_beams(model: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> bool:

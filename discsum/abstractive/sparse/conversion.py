@@ -39,7 +39,7 @@ def sparsify(
 
     Args:
         model: A sequence-to-sequence model of transformers whose attention class is in
-            `discsum.abstractive.projections.FAMILIES`.
+            `discsum.abstractive.projections.PROJECTIONS`.
         r: Number of sentences that a query reads; by default all.
         selector: Name of the selector; see `discsum.abstractive.sparse.selectors.names()`.
         beta: Weight of the discourse prior. If given, the prior is added to the selector, and layouts must have one.

@@ -83,7 +83,10 @@ class CTreeRelationHead(Head):
 
 
 def roles_above(tree: RSTTree) -> NDArray[np.float32]:
-    """Return `(constituents, ROLES)`: counts of each role on the path from the root to each node, then to each EDU."""
+    """Return `(constituents, ROLES)`: counts of each role on the path from the root to each constituent.
+
+    Constituents are numbered as in `RSTTree.children`: EDUs come first.
+    """
     names = ["same-unit" if is_same_unit(node.relation) else relation_class(node.relation) for node in tree.nodes]
     known = [name.casefold() if name.casefold() in CLASSES else "other" for name in names]
     if known and {*known} == {"other"}:
@@ -92,14 +95,15 @@ def roles_above(tree: RSTTree) -> NDArray[np.float32]:
             "some with none of them; all their relations share one weight"
         )
     classes = np.array([CLASSES.index(name) for name in known], dtype=np.int64)
-    parents, nucleus = np.concatenate(tree.parents), np.concatenate(tree.nucleus)
-    roles = np.zeros((len(parents), ROLES), dtype=np.float32)
-    for index, (parent, is_nucleus) in enumerate(zip(parents.tolist(), nucleus.tolist(), strict=True)):
-        if parent < 0:
-            roles[index, -1] = 1.0
-        else:
-            roles[index] = roles[parent]
-            roles[index, classes[parent] + (0 if is_nucleus else len(CLASSES))] += 1.0
+    roles = np.zeros((tree.edus + len(tree.nodes), ROLES), dtype=np.float32)
+    # Nodes first: each comes after its parent.
+    for first, parents, nucleus in zip((tree.edus, 0), tree.parents, tree.nucleus, strict=True):
+        for index, (parent, is_nucleus) in enumerate(zip(parents.tolist(), nucleus.tolist(), strict=True), start=first):
+            if parent < 0:
+                roles[index, -1] = 1.0
+            else:
+                roles[index] = roles[tree.edus + parent]
+                roles[index, classes[parent] + (0 if is_nucleus else len(CLASSES))] += 1.0
     return roles
 
 
