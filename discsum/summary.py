@@ -20,7 +20,7 @@ from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.format_registry import FORMATS
 from discsum.layout_patterns import QUOTE
-from discsum.tidying import completed, tidied
+from discsum.tidying import closed_before, completed, tidied
 from discsum.tree import is_attribution
 from discsum.writing import BLANK_LINE, single_line
 
@@ -254,6 +254,8 @@ class Summary:
                 between = self.document.text[last.end : unit.start]
             elif self._clauses[last.index] == self._clauses[unit.index] and _has_loose_comma(last.text, unit.text):
                 words = words.removesuffix(",")
+            if self.tidy and unit.index > last.index + 1:
+                words = closed_before(words, self.document.text[last.end : unit.start])
             words += between + unit.text
         words = _single_line(words)
         if not self.tidy or {unit.index for unit in run} <= self._labels:

@@ -62,6 +62,19 @@ def completed(run: str, before: str, after: str, earlier: str = "", later: str =
     return run if earlier else "".join(mark for mark in closed if mark in _QUOTES) + run
 
 
+def closed_before(words: str, omitted: str) -> str:
+    """Return words with the closing mark of the quotation that they begin, if it ends in the omitted text after them.
+
+    The punctuation before the mark is kept: `"We left` before `because it rained," she said` becomes `"We left,"`.
+    """
+    opened = [mark for mark, _ in _scan(words, ())[0] if mark in _QUOTES]
+    end = omitted.find(_CLOSES[opened[-1]]) if opened else -1
+    if end < 0:
+        return words
+    punctuation = omitted[len(omitted[:end].rstrip(",.!?…")) : end]
+    return words.rstrip(_LOOSE_END) + punctuation + omitted[end]
+
+
 def _scan(text: str, known: Sequence[str]) -> tuple[list[tuple[str, bool]], list[str]]:
     """Read the marks of a text, at whose start the `known` ones are open.
 

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from small_trees import document_of
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.summary import Summary
-from discsum.tidying import completed, tidied
+from discsum.tidying import closed_before, completed, tidied
 from discsum.tree import Node, RSTTree
 
 TEXT = 'When the bell rang,\nthe cook left: "Enough,"\nshe said - and slept. Soup boiled\nover.'
@@ -277,3 +278,25 @@ def test_tidy_joins_an_interrupted_clause():
         ([0, 2, 3], "The wall, and low, broke in May."),
     ):
         assert Summary.from_indices(document, "edu", "test", [0] * 4, indices, tidy=True).text == text
+
+
+@pytest.mark.parametrize(
+    ("words", "omitted", "closed"),
+    [
+        ('"We did not choose this', ' because we like the view," ', '"We did not choose this,"'),
+        ("“We left,", " because it rained!” ", "“We left!”"),
+        ('"We left,"', ' and "it rained" ', '"We left,"'),
+        ("We left", ' because "it rained" ', "We left"),
+        ('"We left', " because it rained ", '"We left'),
+    ],
+)
+def test_a_quotation_that_ends_between_two_parts_is_closed(words, omitted, closed):
+    assert closed_before(words, omitted) == closed
+
+
+def test_a_quotation_is_closed_before_a_part_of_the_same_clause():
+    parts = ['"We did not choose this', 'because we like the view,"', "said the mayor."]
+    nodes = [Node(0, 2, 1, "NN", "same-unit"), Node(0, 1, 0, "NS", "causal-cause")]
+    document = replace(document_of([parts]), tree=RSTTree(3, nodes))
+    summary = Summary.from_indices(document, "edu", "test", [0] * 3, [0, 2], tidy=True)
+    assert summary.text == '"We did not choose this," said the mayor.'
