@@ -46,17 +46,16 @@ class Reports:
         self._writer = Writer(inputs, path, ".html", one_file=single, option=OPTION, reserved="" if single else INDEX)
         self._listed: list[Listed] | None = None if single else []
         self._settings: list[tuple[str, str]] = []
+        self._parser = "", ""
 
     def describe(self, pipeline: SummaryPipeline) -> None:
-        """Set what every page shows besides the model: the options' signature and the parser's fingerprint."""
+        """Set what pages show besides the model: the options' signature, and the fingerprint of the parser."""
         options: dict[str, bool | str] = {"tidy": True} if pipeline.tidy else {}
         if pipeline.sentences != "model":
             options["sentences"] = pipeline.sentences
         fingerprint = getattr(pipeline.scorer.parser, "fingerprint", "")
-        self._settings = [
-            ("options", str(pipeline.policy.signature.with_(**options))),
-            ("parser's fingerprint", fingerprint[:SHOWN_DIGITS]),
-        ]
+        self._settings = [("options", str(pipeline.policy.signature.with_(**options)))]
+        self._parser = getattr(pipeline.scorer.parser, "name", ""), fingerprint[:SHOWN_DIGITS]
 
     def write(self, item: Item, summary: Summary) -> None:
         """Write the page of a summary."""
@@ -64,7 +63,10 @@ class Reports:
 
         if not summary.document.id:
             summary = replace(summary, document=summary.document.with_id(item.id))
-        name = self._writer.write(item, page(summary.document, summary, self._settings))
+        name, fingerprint = self._parser
+        # Documents that came with a tree were parsed by another one, or by people.
+        own = [("parser's fingerprint", fingerprint)] if summary.document.parser == name else []
+        name = self._writer.write(item, page(summary.document, summary, [*self._settings, *own]))
         if self._listed is not None:
             self._listed.append(Listed.of(name, summary))
 

@@ -48,8 +48,9 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
         settings: Names and values to show beside parser and model, such as the signature of the summary's options.
     """
     drawing = draw(document) if document.tree is not None else None
-    # Sentences are shown one per line, as the command prints them; EDUs form one text.
-    lines = [] if summary is None else [summary.text] if summary.unit == "edu" else summary.lines
+    # A tidy summary of EDUs is a single text; its lines are not tidy.
+    tidy = summary is not None and summary.tidy and summary.unit == "edu"
+    lines = [] if summary is None else [summary.text] if tidy else summary.lines
     maps = heat_maps(document)
     provenance = [("parser", document.parser), ("model", summary.model if summary else ""), *settings]
     return _template("page.html").render(
@@ -141,8 +142,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"style": style, "script": script, "policy": _policy(style, script)}
-    environment.filters["data"] = _as_data
+    environment.filters |= {"data": _as_data, "counted": _counted}
     return environment
+
+
+def _counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _as_data(value: Any) -> str:

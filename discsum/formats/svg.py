@@ -27,7 +27,7 @@ from discsum.tree import RSTTree
 MARGIN = 24
 LINE_HEIGHT = 17
 BOUNDARY_HEIGHT = 20
-TEXT_WIDTH = 560
+TEXT_WIDTH, MINIMAL_TEXT_WIDTH = 560, 300
 NUMBER_WIDTH = 34
 # Width of a level; in a deep tree it is reduced so that all levels fit into MAXIMAL_TREE_WIDTH.
 LEVEL_WIDTH = 22
@@ -40,7 +40,7 @@ NARROW, WIDE, CAPITAL = 6.9, 13.2, 9.2
 _STYLE = """
 text { font-family: Helvetica, Arial, "DejaVu Sans", sans-serif; font-size: 13px; fill: #1c2733 }
 text { unicode-bidi: plaintext }
-.number { font-size: 10px; fill: #7b8794; text-anchor: end }
+.number { font-size: 10px; fill: #5a6672; text-anchor: end }
 .minor { fill: #52606d }
 .relation { font-size: 10.5px; paint-order: stroke; stroke: #ffffff; stroke-width: 3px }
 .relation.s { fill: #b4470f } .relation.n { fill: #1d5fa8 }
@@ -121,7 +121,10 @@ def draw(document: Document) -> Drawing:
         for line, text in enumerate(lines):
             place = f'x="{x:.1f}" y="{y + line * LINE_HEIGHT:.1f}"'
             elements.append(f'<text{kind} data-edu="{edu}" {place}>{escape(text)}</text>')
-    width, height = max(layout.text_x) + TEXT_WIDTH + MARGIN, layout.tops[-1] + MARGIN
+    ends = [
+        x + max(MINIMAL_TEXT_WIDTH, *map(_width, lines)) for x, lines in zip(layout.text_x, layout.lines, strict=True)
+    ]
+    width, height = max(ends) + MARGIN, layout.tops[-1] + MARGIN
     return Drawing(width, height, elements, inner, layout.tops, layout.y[tree.edus :])
 
 

@@ -16,7 +16,8 @@ from discsum.tree import Node, RSTTree
 
 # Columns of indentation at most.
 _WIDEST = 120
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Control characters, and the overrides of the direction of writing.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202d\u202e]")
 
 
 class _Child(NamedTuple):

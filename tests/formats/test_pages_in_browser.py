@@ -120,6 +120,26 @@ def test_unfolding_restores_the_drawing(opened):
     assert browser.execute_script(drawing) == before
 
 
+HEADS = """return [...document.querySelectorAll("#drawing > .head")].map((one) => one.getBBox().height)"""
+
+
+def test_arrowheads_keep_their_shape_in_a_folded_drawing(opened):
+    browser = opened(small())
+    before = browser.execute_script(HEADS)
+    assert len(before) == 3
+    relation(browser, "causal-cause").click()
+    assert browser.execute_script(HEADS) == pytest.approx([7.0] * 2)
+    browser.find_element("id", "unfold").click()
+    assert browser.execute_script(HEADS) == before == pytest.approx([7.0] * 3)
+
+
+def test_folding_shows_more_than_a_root_of_many_children(opened):
+    nodes = [Node(first, 39, first, "NN", "joint-list") for first in range(39)]
+    browser = opened(numbered(RSTTree(40, nodes)))
+    browser.find_element("id", "fold").click()
+    assert len(rows(browser)) == 40
+
+
 @pytest.mark.parametrize("side", ["left", "right", "both"])
 def test_folded_rows_stay_in_order_and_apart(opened, side):
     browser = opened(numbered(chain(40, side)))
@@ -211,7 +231,7 @@ def test_pointing_says_scores_and_marks_the_other_side(opened):
     canvas = browser.find_element("css selector", "canvas")
     browser.execute_script("arguments[0].scrollIntoView()", canvas)
     ActionChains(browser).move_to_element(canvas).perform()
-    assert "EDU 3 to EDU 3" in browser.find_element("id", "tip").text
+    assert "row: EDU 3\ncolumn: EDU 3\nweight " in browser.find_element("id", "tip").text
 
 
 def test_heat_maps_are_drawn_for_edus_and_sentences_in_light_and_dark(opened):

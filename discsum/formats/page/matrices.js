@@ -67,7 +67,7 @@ if (byId("maps")) {
     const from = cell * map.block + 1;
     const to = Math.min(map.units, from + map.block - 1);
     const name = unit === "edu" ? "EDU" : "sentence";
-    return from === to ? `${name} ${from}` : `${name}s ${from} to ${to}`;
+    return from === to ? `${name} ${from}` : `${name}s ${from}–${to}`;
   }
 
   const placeOfRow = ({ map, row }) => (unit === "edu" ? row * map.block : firstOf[row * map.block] ?? -1);
@@ -76,7 +76,7 @@ if (byId("maps")) {
     const canvas = figure.querySelector("canvas");
     canvas.addEventListener("pointermove", (event) => {
       const cell = cellOf(figure, event);
-      showTip([`${units(cell.map, cell.row)} to ${units(cell.map, cell.column)}`, `weight ${cell.weight.toPrecision(2)}`], event);
+      showTip([`row: ${units(cell.map, cell.row)}`, `column: ${units(cell.map, cell.column)}`, `weight ${cell.weight.toPrecision(2)}`], event);
       mark(placeOfRow(cell));
     });
     canvas.addEventListener("pointerleave", () => { hideTip(); mark(current); });

@@ -70,7 +70,7 @@ if (byId("search")) {
     if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); go(-1); }
   });
   addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.target.matches("input")) return;
+    if (event.key !== "/" || event.target.matches('input[type="search"]')) return;
     event.preventDefault();
     query.focus();
     query.select();

@@ -2,7 +2,8 @@
 if (tree) {
   const SVG = "http://www.w3.org/2000/svg";
   const { line: LINE, gap: GAP } = tree;
-  const LABEL = 80;
+  // Most letters of a folded constituent's line, and the width of one.
+  const [LABEL, LETTER] = [80, 6.9];
   const box = byId("tree");
   const drawing = byId("drawing");
   const band = byId("band");
@@ -27,6 +28,7 @@ if (tree) {
     const [, kind, index] = item.markup.match(/ data-(edu|node)="(\d+)"/) ?? [];
     item.place = kind ? +index + (kind === "node" ? count : 0) : -1;
     item.isPath = item.markup.startsWith("<path");
+    item.isHead = item.markup.startsWith('<path class="head"');
     if (!item.isPath && !item.markup.startsWith('<text class="number"')) texts[item.place].push(item);
   }
 
@@ -118,11 +120,18 @@ if (tree) {
     mark(current);
   }
 
+  // An arrowhead keeps its shape and its distance from the nucleus's line, on the satellite's side.
+  function headAt({ place, parts: [[, [x, tip]], [, [left, base]], [, [right]]] }) {
+    const line = moved(lines[place - count]);
+    const fixed = (y) => (line + y - lines[place - count]).toFixed(1);
+    return `M${x.toFixed(1)} ${fixed(tip)}L${left.toFixed(1)} ${fixed(base)}H${right.toFixed(1)}Z`;
+  }
+
   function place(item) {
     let value;
     if (item.isPath) {
       item.parts ??= split(attribute(item, "d"));
-      value = item.parts.map(([letter, numbers, odd]) => letter + numbers.map((number, index) =>
+      value = item.isHead ? headAt(item) : item.parts.map(([letter, numbers, odd]) => letter + numbers.map((number, index) =>
         (index % 2 === odd ? moved(number) : number).toFixed(1)).join(" ")).join("");
     } else {
       value = moved(+attribute(item, "y")).toFixed(1);
@@ -147,11 +156,13 @@ if (tree) {
     const words = edusText[head[place]];
     // By characters: a cut inside one of two code units, such as an emoji, would show a replacement character.
     const letters = [...words];
-    const shown = letters.length > LABEL ? `${letters.slice(0, LABEL).join("").trimEnd()}…` : words;
+    const prefix = `▸ ${last[place] - edu + 1} EDUs: `;
+    const room = Math.min(LABEL, Math.floor((tree.width - x) / LETTER) - prefix.length);
+    const shown = letters.length > room ? `${letters.slice(0, room).join("").trimEnd()}…` : words;
     group.append(
       make("path", { class: "leader", d: `M${nodeX(place)} ${y + LINE / 2}H${x - 28}` }),
       make("text", { class: "number", x: x - 7, y: y + LINE - 4.5 }, `${edu + 1}`),
-      make("text", { x, y: y + LINE - 4 }, `▸ ${last[place] - edu + 1} EDUs: ${shown}`),
+      make("text", { x, y: y + LINE - 4 }, `${prefix}${shown}`),
     );
     return group;
   }
@@ -233,16 +244,17 @@ if (tree) {
     announce(place);
   }
 
-  // Unfold the largest constituents first, as long as at most so many rows are shown.
+  // Unfold the largest constituents first, as long as at most so many rows are shown. One of very many children is
+  // unfolded nonetheless if there would be few rows without it.
   function foldTo(limit) {
     folded.clear();
     if (!nodes.length) return;
     const closed = [count];
     for (let shown = 1; closed.length;) {
-      closed.sort((one, other) => last[one] - first[one] - last[other] + first[other]);
-      const { children } = nodes[closed.at(-1) - count];
-      if (shown + children.length - 1 > limit) break;
-      closed.pop();
+      closed.sort((one, other) => last[other] - first[other] - last[one] + first[one]);
+      const fitting = closed.findIndex((place) => shown + nodes[place - count].children.length - 1 <= limit);
+      if (fitting < 0 && shown >= limit / 2) break;
+      const [{ children }] = closed.splice(Math.max(0, fitting), 1).map((place) => nodes[place - count]);
       shown += children.length - 1;
       closed.push(...children.filter((child) => child >= count));
     }
@@ -286,7 +298,7 @@ if (tree) {
     event.preventDefault();
     if (current < 0 && event.key.startsWith("Arrow")) { go(order[0]); return; }
     keys[event.key]();
-    if (current >= 0 && event.key.startsWith("Arrow")) showInText(current);
+    if (current >= 0 && /^(Arrow|Home|End)/.test(event.key)) showInText(current);
   });
   box.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;
@@ -321,6 +333,6 @@ if (tree) {
   byId("controls").hidden = false;
 
   if (waiting) foldTo(120);
-  zoom = Math.max(0.75, Math.min(1, innerWidth * 0.53 / tree.width));
+  zoom = Math.max(0.9, Math.min(1, box.clientWidth / tree.width));
   arrange();
 }
