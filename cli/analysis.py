@@ -30,7 +30,7 @@ Out = Annotated[
         "--output",
         "-o",
         callback=local_folder,
-        help="Folder of the numbers (JSON) and pictures (PNG, SVG).",
+        help="Folder of the numbers (JSON), and of the pictures (PNG, SVG) if the command draws any.",
     ),
 ]
 Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]

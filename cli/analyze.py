@@ -83,9 +83,12 @@ def attention(
     maps = attention_maps(summarizer, document, truncate=True, num_beams=BEAMS, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
-    pictures = heatmap(maps.by_sentence[layer - 1].T, maps.sentences, maps.written, title, path)
-    words = path.with_name(f"{path.stem}-words.json")
-    pictures += heatmap(maps.words[layer - 1].T, maps.read, maps.written, title, words)
+    if len(maps.sentences) < len(document.sentences):
+        title += f"; the first {len(maps.sentences)} of {len(document.sentences)} sentences, the rest is truncated"
+    labels = ("generated token", "sentence of the text")
+    pictures = heatmap(maps.by_sentence[layer - 1].T, maps.sentences, maps.written, labels, title, path)
+    words, labels = path.with_name(f"{path.stem}-words.json"), ("generated token", "token of the text")
+    pictures += heatmap(maps.words[layer - 1].T, maps.read, maps.written, labels, title, words)
     typer.echo("\n".join(map(str, pictures)))
 
 
@@ -243,10 +246,10 @@ def time(
         "fit": fitted.to_dict(),
     }
     path = write_numbers(output, "time", data)
-    lines = {f"N = {count}": [one.seconds for one in samples if one.input == count] for count in tokens}
-    pictures = curves(lines, lengths, ("output tokens, M", "seconds per pass"), f"{summarizer.name}, {mode}", path)
+    lines = {f"{count} input tokens": [one.seconds for one in samples if one.input == count] for count in tokens}
+    pictures = curves(lines, lengths, ("output tokens", "seconds per pass"), f"{summarizer.name}, {mode}", path)
     typer.echo("\n".join(map(str, pictures)))
-    typer.echo(f"R squared {fitted.r_squared:.4f}")
+    typer.echo(f"R squared {fitted.r_squared:.4f}; M output tokens, N input tokens; relative to the constant term")
     typer.echo(f"{'term':5}{'seconds':>12}{'relative':>12}")
     for term, seconds, relative in zip(fitted.terms, fitted.coefficients, fitted.relative.values(), strict=True):
         typer.echo(f"{term:5}{seconds:12.3e}{relative:12.3e}")

@@ -27,7 +27,8 @@ def draw_chunks(item: Item, model: str, output: str, max_tokens: int, parser: st
     path = write_numbers(output, "attention-chunks", maps.to_dict())
     settings = ", ".join(f"{name} {value}" for name, value in summarizer.family.settings().items())
     title = f"{summarizer.name}, {settings}; entropy {maps.entropies.mean():.2f}"
-    pictures = heatmap(maps.coarse.T, [text or "(padding)" for text in maps.chunks], maps.written, title, path)
-    words = path.with_name(f"{path.stem}-words.json")
-    pictures += heatmap(maps.words.T, maps.read, maps.written, title, words)
+    chunks, labels = [text or "(padding)" for text in maps.chunks], ("generated token", "chunk of the text")
+    pictures = heatmap(maps.coarse.T, chunks, maps.written, labels, title, path)
+    words, labels = path.with_name(f"{path.stem}-words.json"), ("generated token", "token of the text")
+    pictures += heatmap(maps.words.T, maps.read, maps.written, labels, title, words)
     typer.echo("\n".join(map(str, pictures)))

@@ -107,9 +107,9 @@ def rouge(
                 measured = rouge_at_r(summarizer, parsed, references, r, split, shown, **generation.options)
                 found[name].append(measured.to_dict())
     path = write_numbers(output, "rouge", {"table": table, "signatures": signatures, "systems": found})
-    for what, (label, lines) in _drawn(found, len(amounts), against).items():
+    for what, (label, bottom, lines) in _drawn(found, len(amounts), against).items():
         labels, beside = ("sentences read, r", label), path.with_name(f"{path.stem}-{what}.json")
-        pictures = curves(lines, amounts, labels, f"{len(pairs)} documents", beside, bottom=None)
+        pictures = curves(lines, amounts, labels, f"{table}: {len(pairs)} documents", beside, bottom=bottom)
         typer.echo("\n".join(map(str, pictures)))
     _show(found, signatures)
     run.finish()
@@ -117,18 +117,22 @@ def rouge(
 
 def _show(found: Mapping[str, Sequence[Mapping[str, Any]]], signatures: Mapping[str, str]) -> None:
     """Print the figures and the signature of each system."""
+    from discsum.experiments.report import HEADINGS, aligned
+
+    cells = [["system", "r", *HEADINGS.values(), "attention read"]]
     for name, entries in found.items():
         for entry in entries:
-            figures = "  ".join(f"{entry[metric]:6.2f}" for metric in ("rouge1", "rouge2", "rougeLsum"))
-            typer.echo(f"{name:40} r={entry['r'] or 'all':<4} {figures}  attention read {entry['mass']:.3f}")
+            figures = [f"{entry[metric]:.2f}" for metric in HEADINGS]
+            cells.append([name, str(entry["r"] or "all"), *figures, f"{entry['mass']:.3f}"])
+    typer.echo(aligned(cells, "table"))
     for name, text in signatures.items():
         typer.echo(f"signature of {name}: {text}")
 
 
 def _drawn(
     found: Mapping[str, Sequence[Mapping[str, Any]]], amounts: int, against: str | None
-) -> dict[str, tuple[str, dict[str, list[float]]]]:
-    """Return for each plot the label of its vertical axis and one line per system."""
+) -> dict[str, tuple[str, float | None, dict[str, list[float]]]]:
+    """Return for each plot the label of its vertical axis, where that begins, and one line per system."""
 
     def lines(metric: str) -> dict[str, list[float]]:
         # A system that reads all sentences has the same value for every r.
@@ -137,10 +141,13 @@ def _drawn(
             for name, entries in found.items()
         }
 
-    drawn = {"rouge1": ("R-1", lines("rouge1")), "mass": ("share of attention read", lines("mass"))}
+    drawn: dict[str, tuple[str, float | None, dict[str, list[float]]]] = {
+        "rouge1": ("R-1", None, lines("rouge1")),
+        "mass": ("share of attention read", 0.0, lines("mass")),
+    }
     if against is not None:
         others = lines("rouge1")
         base = others.pop(against)
         over = {name: [own - there for own, there in zip(line, base, strict=True)] for name, line in others.items()}
-        drawn["rouge1-difference"] = (f"R-1 above {against}", over)
+        drawn["rouge1-difference"] = (f"R-1 minus that of {against}", None, over)
     return drawn

@@ -12,7 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, Task
 
 
 class Counter:
@@ -66,6 +66,9 @@ class Counter:
             yield
         finally:
             self.bar.update(task.id, text=before)
+            if not task.completed:
+                # Loading takes no part in the rate.
+                self.bar.reset(task.id, total=self.whole)
 
 
 # The bar on the terminal, while there is one.
@@ -79,12 +82,16 @@ def counting(verb: str, total: int | None = None) -> Iterator[Counter]:
         yield Counter()
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.text import Text
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.fields[text]}", markup=False),
-        *((TimeElapsedColumn(),) if total is None else (TimeRemainingColumn(), TextColumn("left"))),
-    )
+    class Remaining(TimeRemainingColumn):
+        """The remaining time, once it is known."""
+
+        def render(self, task: Task) -> Text:
+            return Text() if task.time_remaining is None else super().render(task) + Text(" left")
+
+    time_column = TimeElapsedColumn() if total is None else Remaining()
+    columns = SpinnerColumn(), TextColumn("{task.fields[text]}", markup=False), time_column
     with Progress(*columns, console=_console(), transient=True) as progress:
         progress.add_task(verb, total=total, text="")
         counter = Counter(progress, verb)

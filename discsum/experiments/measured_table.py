@@ -73,7 +73,7 @@ class Difference:
     def printed(self, names: Sequence[str]) -> tuple[str, list[tuple[float, float] | None]]:
         """Return the pair's name, and the difference and p-value of each named figure; None for a missing figure."""
         found = map(self.figures.get, names)
-        return f"{self.model} - {self.against}", [(one.difference, one.p_value) if one else None for one in found]
+        return f"{self.model} minus {self.against}", [(one.difference, one.p_value) if one else None for one in found]
 
 
 def percent_of(scores: RougeScores) -> dict[str, NDArray[np.float64]]:

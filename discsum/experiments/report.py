@@ -60,7 +60,7 @@ def comparison_report(
         return json.dumps({**head, "models": entries}, indent=1)
     lines = [f"{data}: {number_of(documents, 'document')}", aligned(_figures(rows), style)]
     paired = [
-        (f"{row['model']} - {others[0]['model']}", [(one["difference"], one["p"]) for one in others])
+        (f"{row['model']} minus {others[0]['model']}", [(one["difference"], one["p"]) for one in others])
         for row in rows
         for others in zip(*(row[metric]["against"] for metric in HEADINGS), strict=True)
     ]

@@ -110,7 +110,7 @@ def test_the_table(discsum, folders, parser_folder, table, tmp_path):
     shown = discsum(*command).out.splitlines()
     columns = ["model", "PPL", "R-1", "R-2", "R-Lsum", "entropy", "padding", "encoded", "chunks", "words"]
     assert shown[1].split() == columns
-    assert [line.split()[:3] for line in shown[8:11]] == [[str(model), "-", "lead"] for model in models[1:]]
+    assert [line.split()[:3] for line in shown[8:11]] == [[str(model), "minus", "lead"] for model in models[1:]]
     assert shown[11:13] == ["", "intervals and p-values are too small: a bootstrap needs 20 documents or more, got 4"]
     signatures = [line.split("|") for line in shown[14:]]
     assert [line[0] for line in signatures] == [

@@ -181,14 +181,14 @@ def test_on_a_dataset_folder(discsum, parser_folder, tmp_path):
     mine.write_text("".join(json.dumps({"id": name, "summary": ["Rain."]}) + "\n" for name in ("news-2", "a")))
     assert discsum("preprocess", news, tmp_path / "set", "--parser", parser_folder).code == 0
     result = discsum("evaluate", mine, "lead", tmp_path / "set")
-    assert (result.code, f"lead - {mine}" in result.out) == (0, True)
+    assert (result.code, f"lead minus {mine}" in result.out) == (0, True)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("none.csv", "none.csv: expected a table of summaries on this machine, found no such file"),
-        ("mine.txt", "mine.txt: expected a table (.jsonl, .jsonl.gz, "),
+        ("mine.txt", "mine.txt: expected a table (.jsonl, .ndjson, "),
     ],
 )
 def test_files_that_are_no_tables(discsum, parser_folder, tmp_path, name, message):

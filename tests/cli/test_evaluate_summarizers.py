@@ -188,11 +188,11 @@ def test_a_dataset_folder_gives_what_its_table_gives(
 def test_models_against_any_of_them(evaluate):
     result = evaluate(ROWS, "--against", "random", "--against", "oracle", models=("lead", "random", "oracle"))
     assert result.code == 0
-    assert [line.split("  ")[0] for line in result.out.splitlines() if " - " in line] == [
-        "lead - random",
-        "lead - oracle",
-        "random - oracle",
-        "oracle - random",
+    assert [line.split("  ")[0] for line in result.out.splitlines() if " minus " in line] == [
+        "lead minus random",
+        "lead minus oracle",
+        "random minus oracle",
+        "oracle minus random",
     ]
     result = evaluate(ROWS, "--against", "gone")
     assert result.code == 2
@@ -276,7 +276,7 @@ def test_an_abstractive_model_beside_lead(evaluate, discsum, bart_folder, parser
     assert [len(json.loads(line)["summary"].split()) for line in lines] == [entry["words"] for entry in own]
     shown = evaluate(ROWS, *lengths, models=("lead", bart_folder))
     assert shown.code == 0
-    assert f"{bart_folder} - lead" in shown.out
+    assert f"{bart_folder} minus lead" in shown.out
     # It selects no units, so that a folder needs no labels of them.
     options = ("--encoder", "none", "--unit", "edu", "--parser", parser_folder)
     assert discsum("preprocess", table, tmp_path / "set", *options).code == 0

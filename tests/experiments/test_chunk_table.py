@@ -95,7 +95,7 @@ def test_differences_are_between_documents(pair, parser):
             expected = getattr(rows[one.model], metric) - getattr(rows[one.against], metric)
             assert paired.difference == pytest.approx(expected), (one, metric)
     # A printed table has only the differences from its first row.
-    assert "ilp - lead" in found.report("table") and "random - ilp" not in found.report("table")
+    assert "ilp minus lead" in found.report("table") and "random minus ilp" not in found.report("table")
     whole = json.loads(found.report("json"))
     assert whole["differences"][2]["rouge2"]["p_value"] == found.differences[2].figures["rouge2"].p_value
     assert "docs:2" in whole["differences"][2]["rouge2"]["signature"]

@@ -15,6 +15,8 @@ from discsum.files import replacing
 LONGEST = 48
 MOST_ROWS = 150
 KINDS = (".png", ".svg")
+# Horizontal values of a chart that are all marked on its axis.
+FEW = 8
 # Markers of lines; charts with more lines use shades.
 MARKS = "os^Dvp*Xhd"
 
@@ -43,10 +45,16 @@ def _shortened(text: str) -> str:
 
 
 def heatmap(
-    values: NDArray[np.floating[Any]], rows: Sequence[str], columns: Sequence[str], title: str, path: Path
+    values: NDArray[np.floating[Any]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    labels: tuple[str, str],
+    title: str,
+    path: Path,
 ) -> list[Path]:
-    """Draw `(rows, columns)` values, dark for large, with labelled rows and columns; return the files.
+    """Draw `(rows, columns)` values, dark for large, with named rows, numbered from 1, and columns; return the files.
 
+    `labels` are those of the horizontal and the vertical axis.
     Of more than `MOST_ROWS` rows, only those with the largest sums are drawn, in order, and the title says so.
     """
     kept = np.arange(len(rows))
@@ -55,10 +63,15 @@ def heatmap(
         title = f"{title}; the {MOST_ROWS} of {len(rows)} rows with the largest sums"
     figure, axes = _figure(4.2 + 0.2 * len(columns), 1.6 + 0.2 * len(kept))
     image = axes.imshow(values[kept], cmap="Blues", aspect="auto", vmin=0.0, interpolation="nearest")
-    axes.set_yticks(range(len(kept)), [f"{place}  {_shortened(rows[place])}" for place in kept.tolist()], fontsize=7)
+    axes.set_yticks(
+        range(len(kept)), [f"{place + 1}  {_shortened(rows[place])}" for place in kept.tolist()], fontsize=7
+    )
     axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7)
     figure.suptitle(title, fontsize=9, wrap=True)
-    figure.colorbar(image, ax=axes, shrink=0.8, label="attention")
+    axes.set_xlabel(labels[0], fontsize=8)
+    axes.set_ylabel(labels[1], fontsize=8)
+    # As long as the map's shorter side, however tall that is.
+    figure.colorbar(image, ax=axes, shrink=min(1.0, 24 / len(kept)), label="attention")
     return _save(figure, path)
 
 
@@ -82,7 +95,9 @@ def curves(
         colour = f"C{place}" if few else (0.1, 0.3 * shade + 0.2, shade)
         mark = MARKS[place] if few else "o"
         axes.plot(across, line, marker=mark, markersize=4, linewidth=1.2, color=colour, label=name)
-    if all(float(one).is_integer() for one in across):
+    if len(across) <= FEW:
+        axes.set_xticks(across)
+    elif all(float(one).is_integer() for one in across):
         axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
