@@ -120,3 +120,8 @@ def test_spans_of_numpy_are_written_as_json():
     spans = [Span(*place) for place in np.array([[0, 10], [11, 19]])]
     document = Document.from_spans("It rained. We left.", spans, spans)
     assert Document.from_json(json.loads(json.dumps(document.to_json()))) == document
+
+
+def test_a_unit_of_white_space_alone_is_refused():
+    with pytest.raises(InputError, match="EDU 1: expected more than white space, got"):
+        Document("a \u2003b", (Span(0, 4),), (EDU(0, 1, 0), EDU(1, 3, 0), EDU(3, 4, 0)))

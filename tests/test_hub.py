@@ -122,3 +122,28 @@ def test_the_hub_is_asked_again_after_a_minute(tmp_path, monkeypatch):
     for clock[0] in (1000.0, 1010.0, 1070.0):
         assert local_only("hf:me/asked-again") is False
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "told"),
+    [
+        (403, "GatedRepo", "expected a model that you have access to, got a gated one; run hf auth login"),
+        (404, "RevisionNotFound", "expected a revision of this model on the hub, got None; name a branch, tag or comm"),
+    ],
+)
+def test_a_hub_that_has_the_model_but_gives_none(tmp_path, status, code, told):
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("X-Error-Code", code)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        said, _ = asked(tmp_path, HF_ENDPOINT=f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+    assert said.startswith(f"hf:no/such: {told}")

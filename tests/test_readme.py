@@ -96,10 +96,14 @@ def test_python_blocks(folder, monkeypatch, capsys):
 
 def test_targets_of_make_and_extras_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in {*re.findall(r"make (\w+)", README.read_text(encoding="utf-8"))}:
+    targets = {*re.findall(r"make (\w+)", README.read_text(encoding="utf-8"))}
+    assert targets
+    for target in targets:
         assert f"\n{target}:" in makefile
 
 
 def test_links_lead_somewhere():
-    for link in re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8")):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8"))
+    assert links
+    for link in links:
         assert (ROOT / link).exists(), link

@@ -155,3 +155,8 @@ def test_repeated_words_in_scripts_without_spaces():
     # Bigrams of single characters.
     assert ngrams("橋を渡る", 2) == {("橋", "を"), ("を", "渡"), ("渡", "る")}
     assert ngrams("The 2 mills", 2) == {("the", "2"), ("2", "mills")}
+
+
+def test_a_ratio_whose_product_falls_just_short_is_not_rounded_down():
+    assert 0.29 * 100 < 29
+    assert Budget(ratio=0.29).most_words(document_of([["word " * 99 + "end."]])) == 29

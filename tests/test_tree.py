@@ -124,3 +124,9 @@ def test_numbers_of_numpy_are_converted():
     assert tree == RSTTree(2, [Node(0, 1, 0, "NS", "cause", 0.5)])
     assert json.dumps(tree.to_dicts())
     assert json.dumps(RSTTree(2, [Node(0, np.int64(1), 0, "NS", "cause")]).to_dicts())
+
+
+@pytest.mark.parametrize("probability", [-0.1, float("nan")])
+def test_probabilities_below_0_and_nan(probability):
+    with pytest.raises(TreeError, match=r"node 0 .*a probability in \[0, 1\], got"):
+        RSTTree(2, [Node(0, 1, 0, "NS", "x", probability)])

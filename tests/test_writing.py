@@ -112,7 +112,7 @@ def test_counted_words():
     assert [*map(count_words, texts)] == [0, 5, 3, 7, 3]
 
 
-@pytest.mark.parametrize("relation", ["same-unit", "Same-Unit", "sameunit", "same_unit"])
+@pytest.mark.parametrize("relation", ["same-unit", "Same-Unit", "sameunit", "same_unit", "Same Unit"])
 def test_same_unit_under_the_names_of_several_treebanks(relation):
     assert is_same_unit(relation) and relation_class(relation) == relation
     nodes = [Node(0, 2, 1, "NN", relation), Node(0, 1, 0, "NS", "elaboration")]

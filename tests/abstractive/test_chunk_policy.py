@@ -188,3 +188,11 @@ def test_labels_that_are_ignored_change_no_gradient():
         found.append(gradients(model, output.loss + policy_loss(output.log_choices, returns, steps)))
     for name in found[0]:
         torch.testing.assert_close(found[0][name], found[1][name], msg=name)
+
+
+def test_a_step_without_rewards_keeps_its_mean():
+    baseline = MovingBaseline(2)
+    baseline.values = torch.tensor([-2.0, -3.0])
+    baseline.record(torch.tensor([[-4.0, 0.0]]), torch.tensor([[True, False]]))
+    baseline.advance(0.5)
+    assert baseline.values.tolist() == [-3.0, -3.0]

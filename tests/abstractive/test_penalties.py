@@ -240,3 +240,7 @@ def test_penalties_that_are_none(value):
     for make in (lambda: Generation(coverage_penalty=value), lambda: Penalties(None, value)):
         with pytest.raises(InputError, match=r"^coverage penalty .* expected a number in \[0, 1000\], got"):
             make()
+
+
+def test_limits_may_be_equal():
+    assert Generation(min_tokens=5, max_tokens=5).options["max_new_tokens"] == 5

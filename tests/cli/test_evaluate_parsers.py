@@ -165,3 +165,19 @@ def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, t
     )
     assert first == second
     assert (found["data"], found["split"]) == (str(treebank), "dev")
+
+
+@pytest.mark.filterwarnings("ignore:.*are guessed")
+def test_parsers_measured_on_other_documents_are_not_compared(discsum, treebank, parser_folder, tmp_path):
+    flat = shutil.copytree(treebank / "rst" / "lisp_binary", tmp_path / "flat")
+    parsers = [shutil.copytree(parser_folder, tmp_path / name) for name in ("one", "two")]
+    for parser, dev in zip(parsers, ("mill", "bread"), strict=True):
+        (flat / "splits.tsv").write_text(
+            "".join(f"{name}\t{'dev' if name == dev else 'train'}\n" for name in ("mill", "bread", "bridge"))
+        )
+        read_treebank(flat, SplitConfig()).splits.write(parser)
+    (flat / "splits.tsv").unlink()
+    result = discsum("evaluate", *parsers, flat, "--format", "json")
+    assert result.code == 0, result.err
+    assert f"{parsers[1]} is not compared with {parsers[0]}: they were measured on different documents" in result.err
+    assert json.loads(result.out)["models"][1]["against"] == []

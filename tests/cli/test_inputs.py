@@ -5,7 +5,9 @@ import json
 import os
 import sys
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 
 @pytest.fixture
@@ -157,15 +159,6 @@ def test_gzipped_tables(extract, tmp_path):
 
 def test_parquet(extract, tmp_path):
     path = tmp_path / "news.parquet"
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        path.write_bytes(b"")
-        result = extract(path)
-        assert result.code == 1
-        assert "pip install pyarrow" in result.err
-        return
     parquet.write_table(pyarrow.table({"id": ["a", "b"], "text": ["Rain", "Flood"]}), path)
     assert extract(path).out == "== a\nRain\n== b\nFlood\n"
     path.write_bytes(b"no parquet")

@@ -334,3 +334,10 @@ def test_documents_with_the_same_id_are_told_apart_by_their_texts(discsum, parse
     assert discsum(*arguments).code == 0
     arguments[1:3] = [second, first]
     assert "2 skipped" in discsum(*arguments, "--resume").err
+
+
+def test_a_run_goes_on_with_another_batch_size(discsum, parser_folder, texts, tmp_path):
+    arguments = ["parse", texts, "--parser", parser_folder, "--jsonl", "-o", tmp_path / "out.jsonl"]
+    assert discsum(*arguments).code == 0
+    again = discsum(*arguments, "--batch-size", 3, "--resume")
+    assert (again.code, again.err) == (0, "discsum: 9 skipped (already written)\n")

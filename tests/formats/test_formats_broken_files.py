@@ -221,3 +221,8 @@ def test_what_to_do_about_invalid_json(content, remedy):
     with pytest.raises(FormatError) as caught:
         load(content, "json")
     assert str(caught.value).endswith(remedy)
+
+
+def test_a_lone_surrogate_in_the_text_of_a_tree_is_named():
+    with pytest.raises(FormatError, match=r"^story: expected text that UTF-8 can hold, got .*; remove it"):
+        load('<rst><header/><body><segment id="1">A \ud800 mill.</segment></body></rst>', "rs3", source="story")

@@ -241,3 +241,12 @@ def test_a_page_that_is_laid_out_with_one_cell_keeps_its_paragraphs():
     article = f"<h2>The ferry</h2><p>{'It was old. ' * 15}</p><p>Nobody came.</p>"
     page = parse(f"<html><body><table><tr><td>Home News</td><td>{article}</td></tr></table></body></html>")
     assert blocks(page) == ["Home News", "The ferry", " ".join(["It was old."] * 15), "Nobody came."]
+
+
+def test_a_page_on_which_the_library_fails_is_refused_alone(monkeypatch):
+    def fail(*_, **__):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("trafilatura.bare_extraction", fail)
+    with pytest.raises(InputError, match=r"but it failed with RecursionError\('too deep'\).*--input text"):
+        from_html(FERRY)

@@ -180,3 +180,11 @@ def test_f1_of_documents_without_units():
 def test_scores_of_several_metrics_are_named():
     with pytest.raises(TypeError, match=r"got RougeScores; pass those of one metric, scores.metric\('rouge1'\)"):
         paired_bootstrap(rouge(["a b"], ["a c"]), rouge(["a b"], ["a b"]))
+
+
+def test_draws_as_far_as_the_difference_count_whatever_their_rounding():
+    # In tenths, so that the definition can be computed in whole numbers.
+    tenths = np.array([-1, -2, -1, 3])
+    drawn = np.random.default_rng(12345).integers(4, size=(1000, 4))
+    far = np.abs(tenths[drawn].sum(axis=1) - tenths.sum()) >= abs(tenths.sum())
+    assert paired_bootstrap(tenths / 10, np.zeros(4), samples=1000).p_value == (1 + far.sum()) / 1001

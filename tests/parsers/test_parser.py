@@ -4,13 +4,14 @@ import tiny
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 import discsum
 from discsum.constants import UNITS
 from discsum.document import Document, Span
 from discsum.errors import InputError, MissingExtraError
 from discsum.parsers.reading import STATES, SUBWORDS
-from discsum.parsers.segmenter import split_sentences
+from discsum.parsers.segmenter import _punkt, split_sentences
 from discsum.parsers.structure import DESIGNS
 
 # Texts mix these marks and words with any Unicode, including lone surrogates and control characters.
@@ -149,6 +150,7 @@ def test_sentences_from_newlines():
 
 
 def test_sentences_from_nltk_or_the_command_that_installs_it(monkeypatch):
+    _punkt.cache_clear()
     monkeypatch.setattr(nltk.data, "path", [])
     with pytest.raises(MissingExtraError, match=r"python -m nltk\.downloader punkt_tab"):
         PARSER.parse("The mill broke. It was old.", sentences="nltk")
@@ -231,3 +233,10 @@ def test_a_sentence_of_ten_thousand_words():
 
 def test_the_package_parses_with_a_parser_of_ones_own(parser_folder):
     assert discsum.Parser.from_pretrained(parser_folder).parse("The mill broke.").text == "The mill broke."
+
+
+def test_sentences_begin_where_nltk_says(monkeypatch):
+    # Untrained, it needs no data.
+    monkeypatch.setattr("discsum.parsers.segmenter._punkt", PunktSentenceTokenizer)
+    document = PARSER.parse("The mill broke.  It was old.\n", sentences="nltk")
+    assert document.sentence_texts == ("The mill broke.", "It was old.")

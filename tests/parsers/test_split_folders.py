@@ -107,3 +107,11 @@ def test_classes_of_rst_dt():
     ):
         assert classes(relation) == expected
     assert len(set(classes.names.values())) == 17 and classes.kind.startswith("classes-")
+
+
+@pytest.mark.filterwarnings("ignore:.*sentences of .* are guessed")
+@pytest.mark.parametrize(("test", "least"), [(0.0, 2), (0.2, 3)])
+def test_too_few_documents_to_draw_splits_from(tmp_path, test, least):
+    write(tmp_path, *(f"all/{number}" for number in range(least - 1)))
+    with pytest.raises(InputError, match=f"expected at least {least} documents to draw splits from, got {least - 1}$"):
+        read_treebank(tmp_path, SplitConfig(test=test))

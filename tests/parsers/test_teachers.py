@@ -67,7 +67,7 @@ def test_the_first_teacher_cuts_and_all_say_how_probable_it_is(parser, tmp_path)
 
 
 def test_what_one_teacher_says_is_what_it_parses(parser, tmp_path):
-    for example, text in zip(learn(tmp_path, parser), UNSEEN, strict=False):
+    for example, text in zip(learn(tmp_path, parser), UNSEEN[:2], strict=True):
         document = parser.parse(text)
         assert sorted(example.targets.nodes.tolist()) == sorted(document.tree.spans.tolist())
         assert [example.subwords.starts[start] for start in example.targets.edu_starts] == [

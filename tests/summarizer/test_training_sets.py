@@ -15,7 +15,7 @@ from discsum.data.shard_run import make_all
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
-from discsum.summarizer.training.examples import UnitExamples
+from discsum.summarizer.training.examples import UnitCollection, UnitExamples
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import collection
 
@@ -182,3 +182,10 @@ def test_sources_without_columns_are_what_they_were():
     assert Source("a", summary_column="short").to_dict()["summary_column"] == "short"
     recipe = SummarizerRecipe((Source("a"),), (Source("b"),))
     assert recipe.to_dict()["train"] == ({"path": "a", "first": 0, "last": None, "weight": 1.0},)
+
+
+def test_sources_with_vectors_of_two_encoders_are_refused(data):
+    one, other = (UnitExamples(data / "news", "sentence", SynthesizerConfig("c_tree", width=32)) for _ in range(2))
+    other.encoder = {"encoder": "another"}
+    with pytest.raises(InputError, match="expected all sources' vectors from one encoder, got those of 2"):
+        UnitCollection([(one, 1.0), (other, 1.0)])

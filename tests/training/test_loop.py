@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from discsum.errors import InputError, WeightsError
+from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import WRITING, process_scope
 from discsum.persistence import BEST, CARD
 from discsum.training.best_weights import BestWeights
@@ -312,3 +312,11 @@ def test_a_checkpoint_of_an_older_version_is_named(tmp_path, lacks):
     save_file({"network.weight": torch.zeros(1)}, tmp_path / LAST, {"state": f"0 {json.dumps(state)}"})
     with pytest.raises(WeightsError, match="expected a checkpoint of this version, got an older one; delete it"):
         earlier_state(tmp_path, {})
+
+
+def test_a_validation_that_gives_no_number_ends_the_run(tmp_path):
+    task = LineTask(recipe())
+    task.validate = lambda: {"error": float("nan")}
+    with pytest.raises(DiscsumError, match=r"step 3: the validation gave {'error': nan}, expected numbers; lower"):
+        TrainingLoop(task, tmp_path).run(silent)
+    assert not (tmp_path / "best").exists()

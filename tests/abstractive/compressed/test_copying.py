@@ -5,7 +5,7 @@ import torch
 from tiny_copy import make_copying, make_words
 from transformers import AutoModelForSeq2SeqLM, PegasusForConditionalGeneration
 
-from discsum.abstractive.compressed.copying import decoded, extended_ids, observing, unknown_words
+from discsum.abstractive.compressed.copying import CopyAttention, decoded, extended_ids, observing, unknown_words
 from discsum.abstractive.compressed.model import sinusoids
 from discsum.abstractive.sparse import sparsify
 from discsum.errors import InputError
@@ -204,3 +204,13 @@ def test_unknown_words_come_back():
     unknown = tokenizer.get_vocab()["<unk>"]
     found = extended_ids(tokenizer, targets, written, words)
     assert found[:, :2].tolist() == [[size, unknown], [unknown, size]]
+
+
+def test_a_row_without_a_readable_token_has_no_gate_and_shows_no_attention():
+    seen = []
+    readable = torch.tensor([[True, False, True], [False, False, False]])
+    with observing(seen.append), torch.no_grad():
+        attention, gate = CopyAttention(8)(torch.randn(2, 4, 8), torch.randn(2, 3, 8), readable)
+    assert (gate[0] > 0).all() and not gate[1].any()
+    assert not attention[0, :, 1].any()
+    assert seen[0][0, [0, 2]].all() and not seen[0][~readable].any()
