@@ -50,7 +50,8 @@ function describe(place) {
     lines.push(range(place));
   } else {
     const sentence = data.sentences[place];
-    lines.push(`EDU ${place + 1}, sentence ${sentence + 1}`);
+    const heading = pieces[place][0]?.closest(".heading") ? " (heading)" : "";
+    lines.push(`EDU ${place + 1}, sentence ${sentence + 1}${heading}`);
     if (summary) {
       const unit = summary.unit === "edu" ? place : sentence;
       const score = summary.scores[unit];
