@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -77,8 +78,8 @@ _shown: list[Counter] = []
 
 @contextmanager
 def counting(verb: str, total: int | None = None) -> Iterator[Counter]:
-    """Yield a counter of processed documents; it shows nothing unless standard error is a terminal."""
-    if not sys.stderr.isatty():
+    """Yield a counter of processed documents; it shows nothing unless standard error is a terminal that can redraw."""
+    if not _can_redraw():
         yield Counter()
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -109,7 +110,7 @@ def loading(what: str) -> Iterator[None]:
 
     Loading a model takes seconds, most of them for importing torch.
     """
-    if not sys.stderr.isatty():
+    if not _can_redraw():
         yield
         return
     if _shown:
@@ -120,6 +121,11 @@ def loading(what: str) -> Iterator[None]:
 
     with _console().status(Text(f"loading {what}")):
         yield
+
+
+def _can_redraw() -> bool:
+    """Return whether standard error is a terminal that can redraw a line."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def say(line: str) -> None:

@@ -11,11 +11,11 @@ import pytest
 COMMAND = [sys.executable, "-m", "discsum"]
 
 
-def screen(arguments, *, stdout_too):
+def screen(arguments, *, stdout_too, term="xterm"):
     """Run discsum on a terminal of 80 columns; return the lines that it drew there."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ |= {"COLUMNS": "80", "TERM": "xterm"}
+        os.environ |= {"COLUMNS": "80", "TERM": term}
         if not stdout_too:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.execv(sys.executable, [*COMMAND, *map(str, arguments)])
@@ -55,6 +55,11 @@ def test_a_folder_on_a_terminal(texts, parser_folder, tmp_path):
     assert any("loading the parser" in line for line in lines)
     assert any(re.search(r" 7 of 7 documents parsed, [0-9.]+ a second 0:00:00 left", line) for line in lines)
     assert "discsum: 1 failed, 6 done" in lines
+
+
+def test_a_terminal_that_cannot_redraw_shows_no_progress(texts, parser_folder, tmp_path):
+    lines = screen(["parse", texts, "--parser", parser_folder, "-o", tmp_path / "out"], stdout_too=True, term="dumb")
+    assert len(lines) == 3 and lines[1:] == ["discsum: 1 failed, 6 done", ""]
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path):
