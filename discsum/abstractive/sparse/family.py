@@ -14,6 +14,7 @@ from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer, without_report
 from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.long_input import lengthened
 from discsum.abstractive.recipe import check_kept, under
 from discsum.abstractive.scratch import CONFIG_FIELDS, Scratch, make_model, make_tokenizer
 from discsum.abstractive.sparse import objective
@@ -52,6 +53,7 @@ class SparseFamily(Family[SparseRecipe]):
         beta: float | None = None,
         share_beams: bool | None = None,
         untrained: bool = False,
+        long_input: tuple[int, int] | None = None,
         **options: Any,
     ) -> SparseFamily:
         """Load a model with sparse cross-attention.
@@ -66,6 +68,7 @@ class SparseFamily(Family[SparseRecipe]):
                 prior and no trees.
             share_beams: Whether the beams of a document read the same sentences; by default as saved, or else true.
             untrained: Whether a selector with weights may be new, as before its training.
+            long_input: Positions and window that a BART gets to read longer texts; see `lengthened`.
             options: Options of the selector.
 
         Raises:
@@ -93,6 +96,8 @@ class SparseFamily(Family[SparseRecipe]):
                 f"--selector {selector}: expected the number of sentences that it selects at each step, got none; add "
                 "--r (Python: r=...)"
             )
+        if trained and long_input is not None:
+            raise InputError(f"{name_or_path}: expected a plain BART to lengthen, got one with a trained selector")
         if trained:
             model = load_sparse(name_or_path, config, device)
             if beta is not None:
@@ -101,6 +106,9 @@ class SparseFamily(Family[SparseRecipe]):
             # The weights of another selector that the model was saved with are left out.
             with without_report() if read_config(name_or_path) is not None else nullcontext():
                 model = load_model(name_or_path, device)
+            if long_input is not None:
+                model = lengthened(model, *long_input)
+                tokenizer.model_max_length = model.config.max_encoder_position_embeddings
             sparsify(model, **config.arguments)
         return cls(model, tokenizer, name_or_path)
 
@@ -163,9 +171,10 @@ class SparseFamily(Family[SparseRecipe]):
             report(f"{name}: the selector {recipe.selector} is newly initialised")
         # Keep a trained weight of the prior.
         beta = None if saved is not None and saved.beta is not None else recipe.beta
-        family = cls.load(
-            name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
-        )
+        options: dict[str, Any] = {"selector": recipe.selector, "r": r, "beta": beta, **recipe.options}
+        if recipe.positions is not None:
+            options["long_input"] = recipe.positions, recipe.window
+        family = cls.load(name, device=device, untrained=True, **options)
         family.model.sparse.r = r
         # Models of other families have other names for some sizes.
         kept = {size: getattr(family.model.config, field, None) for size, field in CONFIG_FIELDS.items()}

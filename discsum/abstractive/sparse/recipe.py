@@ -17,6 +17,17 @@ class SparseRecipe(AbstractiveRecipe):
     """Settings of a training run of a model whose cross-attention may be sparse (Manakul and Gales 2021)."""
 
     scratch: Annotated[Scratch, about("Sizes of a model with random weights.")] = field(default_factory=Scratch)
+    positions: Annotated[
+        Count | None,
+        about(
+            "Maximum number of input tokens of the trained model, if it is to read longer texts than `model`, a BART: "
+            "position embeddings are repeated, and the encoder attends within `window`, as in LoBART. A multiple of "
+            "`window`."
+        ),
+    ] = None
+    window: Annotated[
+        Count, about("Tokens that a token attends to in an encoder with more `positions`, half of them on each side.")
+    ] = 1024
     selector: Annotated[str, one_of(names, "Selector of the sentences to read.")] = ALL
     beta: Annotated[
         float | None,
@@ -47,6 +58,8 @@ class SparseRecipe(AbstractiveRecipe):
                 f"selector: expected one that learns ({', '.join(learned_selectors())}), or a beta, for the mode kl, "
                 f"got {self.selector!r}"
             )
+        if self.model is None and self.positions is not None:
+            found.append("positions: expected none without a model; set scratch.positions")
         if self.model is None and mode == "kl":
             found.append("model: expected a trained one for the mode kl, in which only the selector learns, got none")
         if self.task != "summarize" and self.beta is not None:
@@ -57,4 +70,5 @@ class SparseRecipe(AbstractiveRecipe):
         """Return a line for each field that is set but has no effect beside the others."""
         mode = self.objective.mode
         found = super().without_effect() + [f"objective.{line}" for line in self.objective.without_effect()]
+        found += [] if self.positions is not None else self.unused("window", why="without positions")
         return found if self.objective.selects else found + self.unused("r", why=f"in the mode {mode}")
