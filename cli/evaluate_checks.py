@@ -16,7 +16,7 @@ from discsum.data.made_folder import documents_in, is_dataset_folder
 from discsum.data.manifest import made_by_discsum
 from discsum.data.storage import location
 from discsum.data.summaries import COLUMNS
-from discsum.data.tables import TABLE_KINDS, TABLES
+from discsum.data.tables import TABLE_KINDS, TABLES, is_table
 from discsum.errors import InputError
 from discsum.persistence import CONFIG, read_config, shipped
 
@@ -124,11 +124,11 @@ def _check_path(model: str) -> None:
     from discsum.parsers.training.given_trees import is_tree_folder
 
     path = Path(model)
-    if model.lower().endswith(TABLES) and not path.exists():
+    if is_table(model) and not path.exists():
         raise InputError(f"{model}: expected a table of summaries on this machine, found no such file")
     if path.is_file():
         raise InputError(
-            f"{model}: expected a table ({', '.join(TABLES)}) with the columns {' and '.join(COLUMNS)}, or a "
+            f"{model}: expected a table ({TABLE_KINDS}) with the columns {' and '.join(COLUMNS)}, or a "
             "model's folder, got another file"
         )
     if not path.is_dir():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -12,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import typer
 
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
-from discsum.cli.progress import counting, say
+from discsum.cli.progress import can_redraw, counting, say
 from discsum.cli.writer import Writer
 from discsum.constants import PARSER_KIND
 from discsum.data.failures import Failure
@@ -146,7 +145,7 @@ class Job:
         """
         run = Run()
         # Only the progress bar on a terminal shows the number of documents.
-        count = self.source.count() if sys.stderr.isatty() else None
+        count = self.source.count() if can_redraw() else None
         with writer, counting(verb, count) as progress:
             for item, result in in_batches(unwritten(self.entries, writer, run), load, run, batch_size):
                 with run.guard(item), progress.hidden(writer.on_terminal):

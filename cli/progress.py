@@ -69,7 +69,7 @@ class Counter:
             self.bar.update(task.id, text=before)
             if not task.completed:
                 # Loading takes no part in the rate.
-                self.bar.reset(task.id, total=self.whole)
+                self.bar.reset(task.id)
 
 
 # The bar on the terminal, while there is one.
@@ -79,7 +79,7 @@ _shown: list[Counter] = []
 @contextmanager
 def counting(verb: str, total: int | None = None) -> Iterator[Counter]:
     """Yield a counter of processed documents; it shows nothing unless standard error is a terminal that can redraw."""
-    if not _can_redraw():
+    if not can_redraw():
         yield Counter()
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -110,7 +110,7 @@ def loading(what: str) -> Iterator[None]:
 
     Loading a model takes seconds, most of them for importing torch.
     """
-    if not _can_redraw():
+    if not can_redraw():
         yield
         return
     if _shown:
@@ -123,7 +123,7 @@ def loading(what: str) -> Iterator[None]:
         yield
 
 
-def _can_redraw() -> bool:
+def can_redraw() -> bool:
     """Return whether standard error is a terminal that can redraw a line."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
@@ -147,7 +147,8 @@ def _console() -> Console:
 def reporter(*, err: bool = False) -> Callable[[str], None]:
     """Return a function that prints log lines, with `err` on standard error.
 
-    Lines that end in a carriage return show progress: they are printed at most once a second, and only on a terminal.
+    Lines that end in a carriage return show progress: they are printed at most once a second, and only where
+    `can_redraw`.
     """
     shown = 0.0
 
@@ -155,7 +156,7 @@ def reporter(*, err: bool = False) -> Callable[[str], None]:
         nonlocal shown
         if not line.endswith("\r"):
             typer.echo(line, err=err)
-        elif sys.stderr.isatty() and time.monotonic() - shown >= 1.0:
+        elif can_redraw() and time.monotonic() - shown >= 1.0:
             shown = time.monotonic()
             typer.echo("\x1b[2K" + line, err=True, nl=False)
 

@@ -64,7 +64,7 @@ class Reports:
         if not summary.document.id:
             summary = replace(summary, document=summary.document.with_id(item.id))
         name, fingerprint = self._parser
-        # Documents that came with a tree were parsed by another one, or by people.
+        # Documents that came with a tree were parsed by another parser, or by people.
         own = [("parser's fingerprint", fingerprint)] if summary.document.parser == name else []
         name = self._writer.write(item, page(summary.document, summary, [*self._settings, *own]))
         if self._listed is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import typer
 from discsum.cli.command import as_usage, check_unused, ending_on_sigterm, given_options
 from discsum.cli.documents import FAILED, SOME_FAILED
 from discsum.cli.output_paths import check_outside, check_writable
-from discsum.cli.progress import counting, say
+from discsum.cli.progress import can_redraw, counting, say
 from discsum.data.engines import engine_of
 from discsum.data.manifest import MANIFEST, failures_told
 from discsum.data.parts import Part
@@ -84,7 +83,7 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
     options = {name: given[name] for name in ("device", "cpus_per_worker", "gpus_per_worker")}
     with as_usage():
         engine = engine_of(given["engine"], given["workers"], **options)
-    counted = sys.stderr.isatty() and not part and shard_size(given["shard"])[1] == DOCUMENTS
+    counted = can_redraw() and not part and shard_size(given["shard"])[1] == DOCUMENTS
     with ending_on_sigterm(), counting("done", count() if counted else None) as counter:
         run = RunOptions(
             engine=engine,

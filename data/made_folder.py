@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from discsum.data.compressed import PACKED
 from discsum.data.listings import parts_of, visible
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, ForeignError, Manifest, made_by_discsum
 from discsum.data.shard_names import is_part
@@ -86,7 +87,7 @@ def documents_in(path: Location, endings: Collection[str], *, told: bool = False
 
 def list_endings(endings: Iterable[str]) -> str:
     """Return endings of files for a message, without those of compressed ones, such as `.csv.gz`."""
-    return ", ".join(sorted(ending for ending in endings if ending.count(".") == 1))
+    return ", ".join(sorted(ending for ending in endings if not ending.endswith(PACKED)))
 
 
 def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Collection[str]) -> None:

@@ -132,8 +132,10 @@ def is_table(path: Location | str) -> bool:
 
 
 def kind_of(path: Location) -> str:
-    """Return the ending of a file, without that of compressed files: `.csv` also for `news.csv.gz`."""
-    return Path(stem_of(path) if is_packed(path) else path.name).suffix.lower()
+    """Return the kind of a table by its ending, without that of compressed files: `.csv` also for `news.csv.gz`."""
+    name = path.name.lower()
+    plain = name.removesuffix(path.suffix.lower()) if is_packed(path) else name
+    return next((kind for kind in (*JSON_LINES, *SEPARATED, ".parquet") if plain.endswith(kind)), "")
 
 
 def stem_of(path: Location, *, packed: bool = False) -> str:

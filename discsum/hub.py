@@ -18,7 +18,7 @@ Kind = Literal["model", "dataset"]
 def local_only(name: str, kind: Kind = "model", revision: str | None = None, token: str | bool | None = None) -> bool:
     """Return whether a name of the hub is to be read from the cache, because the hub cannot be reached.
 
-    The answer is kept for a minute, because loading one model asks several times.
+    The answer is kept for at most a minute, because loading one model asks several times.
 
     Args:
         name: The name, with or without `hf:`; a dataset's may be followed by `:CONFIG:SPLIT`.

@@ -82,9 +82,9 @@ def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Map
     """
     from safetensors.torch import save
 
-    folder.mkdir(parents=True, exist_ok=True)
     halves = {key: _half(value.detach().cpu()).contiguous() for key, value in tensors.items()}
-    check_finite(halves.items(), f"{folder}: weights in float16")
+    check_finite(halves.items(), f"{folder}: float16, which holds at most 65,504")
+    folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / WEIGHTS) as path:
         # Not `save_file`: only their owner can read its files, and it leaves temporary files if it is killed.
         path.write_bytes(save(halves))

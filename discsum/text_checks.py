@@ -47,7 +47,7 @@ _TABLE = re.compile(r'\A\ufeff?"?\w+"?(?P<separator>[,;\t])"?\w+"?(?:(?P=separat
 # A line of several words with a hyphen at its end, inside a word.
 _DIVIDED = re.compile(r"^[^\n]*\s\S*[^\W\d_][-\u00ad\u2010][^\S\n]*\n[^\S\n]*(?=[a-z])", re.MULTILINE)
 _FILE_NAME = re.compile(
-    r"\A\s*\S{1,200}\.(?:txt|html?|md|csv|tsv|parquet|jsonl?|jsonl\.(?:gz|bz2|xz|zst)|rs[34]|dis|pdf|docx?)\s*\Z",
+    r"\A\s*\S{1,200}\.(?:(?:csv|tsv|jsonl|ndjson)(?:\.(?:gz|bz2|xz|zst))?|txt|html?|md|parquet|json|rs[34]|dis|pdf|docx?)\s*\Z",
     re.IGNORECASE,
 )
 # What a text looks like: fewest matches of a pattern, and the advice; the first that applies is told. A text about HTML

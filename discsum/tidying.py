@@ -19,6 +19,7 @@ _LOOSE_END = " \t,;:–—-，、；：،؛"
 _MARK = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”)\]]|(?<![^\s(\[“\"'–—-])[(\[](?=\S)")
 _QUOTES = ("“", '"')
 _MOST_OPEN = 50
+_QUOTE, _PUNCTUATED = re.compile('["“”„]'), re.compile('[,.!?…]+["”]')
 _CLOSES = {"“": "”", '"': '"', "(": ")", "[": "]"}
 # Before and after a quote that opens, or closes, a quotation beyond doubt.
 _OPENING, _CLOSING = re.compile(r"(?<![^\s(\[])\"(?=\w)"), re.compile(r"(?<=[\w.,!?…])\"(?!\w)")
@@ -65,14 +66,17 @@ def completed(run: str, before: str, after: str, earlier: str = "", later: str =
 def closed_before(words: str, omitted: str) -> str:
     """Return words with the closing mark of the quotation that they begin, if it ends in the omitted text after them.
 
-    The punctuation before the mark is kept: `"We left` before `because it rained," she said` becomes `"We left,"`.
+    The punctuation before the mark is kept: `"We left` before `because it rained," she said` becomes `"We left,"`. A
+    mark without it may be that of an inch, and one of several may be that of another quotation.
     """
     opened = [mark for mark, _ in _scan(words, ())[0] if mark in _QUOTES]
-    end = omitted.find(_CLOSES[opened[-1]]) if opened else -1
-    if end < 0:
+    ends = _QUOTE.findall(omitted)
+    if not opened or ends != [_CLOSES[opened[-1]]] or "„" in words:
         return words
-    punctuation = omitted[len(omitted[:end].rstrip(",.!?…")) : end]
-    return words.rstrip(_LOOSE_END) + punctuation + omitted[end]
+    body, mark = words.rstrip(_LOOSE_END), _PUNCTUATED.search(omitted)
+    if mark is None:
+        return words
+    return body + (mark[0][-1] if body.endswith(("!", "?", "…")) else mark[0])
 
 
 def _scan(text: str, known: Sequence[str]) -> tuple[list[tuple[str, bool]], list[str]]:

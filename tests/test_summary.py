@@ -288,6 +288,11 @@ def test_tidy_joins_an_interrupted_clause():
         ('"We left,"', ' and "it rained" ', '"We left,"'),
         ("We left", ' because "it rained" ', "We left"),
         ('"We left', " because it rained ", '"We left'),
+        ('"We measured', ' because the 5" pipe broke, ', '"We measured'),
+        ('"The mill,', ' which its owner," she said, "never repaired, ', '"The mill,'),
+        ("“The mill,", " which “Anna” built, ", "“The mill,"),
+        ('"Stay!', ' because it rains," ', '"Stay!"'),
+        ('"We like the U.S.', ' because it is warm," ', '"We like the U.S.,"'),
     ],
 )
 def test_a_quotation_that_ends_between_two_parts_is_closed(words, omitted, closed):

@@ -87,7 +87,7 @@ def _read(path: Path, encoding: str, largest: int) -> tuple[str | bytes, str]:
         )
     if name is None:
         remedy = "rename it to the suffix of its format"
-        if path.suffix.lower() == ".jsonl":
+        if path.suffix.lower() in (".jsonl", ".ndjson"):
             remedy = "read each line with json.loads and Document.from_json"
         raise InputError(f"{path}: expected a tree file ({', '.join(names)}), got the suffix {path.suffix!r}; {remedy}")
     try:

@@ -34,6 +34,8 @@ LEVEL_WIDTH = 22
 MINIMAL_LEVEL_WIDTH = 5
 MAXIMAL_TREE_WIDTH = 640
 CORNER = 6
+# Between a bar and the relations right of it.
+LABEL_GAP = 6
 # Estimated width of a character in the 13 px font of the texts.
 NARROW, WIDE, CAPITAL = 6.9, 13.2, 9.2
 
@@ -124,6 +126,8 @@ def draw(document: Document) -> Drawing:
     ends = [
         x + max(MINIMAL_TEXT_WIDTH, *map(_width, lines)) for x, lines in zip(layout.text_x, layout.lines, strict=True)
     ]
+    for item, bar in zip(inner, layout.x[tree.edus :], strict=True):
+        ends.append(bar + LABEL_GAP + _width(printable(item.relation)))
     width, height = max(ends) + MARGIN, layout.tops[-1] + MARGIN
     return Drawing(width, height, elements, inner, layout.tops, layout.y[tree.edus :])
 
@@ -199,7 +203,7 @@ def _relations(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list
         first[index] = first[inner[index - tree.edus].children[0]]
     texts = []
     for place, item in enumerate(inner):
-        kind, x = "n" if item.satellite is None else "s", layout.x[tree.edus + place] + 6
+        kind, x = "n" if item.satellite is None else "s", layout.x[tree.edus + place] + LABEL_GAP
         for child in item.children[1:]:
             y = layout.tops[first[child]] - BOUNDARY_HEIGHT / 2 + 3
             label = escape(printable(item.relation))
@@ -239,7 +243,9 @@ def _character_width(character: str) -> float:
         return 0.0
     if unicodedata.east_asian_width(character) in "WF":
         return WIDE
-    return CAPITAL if character.isupper() else NARROW
+    if character in "MW@%—…":
+        return WIDE
+    return CAPITAL if character.isupper() or character in "mw" else NARROW
 
 
 FORMATS.register("svg", Format(dumps))

@@ -64,6 +64,12 @@ def test_encodings_of_compressed_tables(tmp_path):
     assert "news.csv.gz:2: expected utf-8, got byte 0xdc at offset 5" in str(failure)
 
 
+def test_a_table_whose_name_is_its_ending(tmp_path):
+    for name, content in ((".csv.gz", gzip.compress(b"text\nRain\n")), (".csv", b"text\nRain\n")):
+        (tmp_path / name).write_bytes(content)
+        assert [row for _, row in read_rows(tmp_path / name, "utf-8")] == [{"text": "Rain"}]
+
+
 def test_compressed_parquet_is_no_table(tmp_path):
     path = tmp_path / "news.parquet.gz"
     path.write_bytes(gzip.compress(b"PAR1"))

@@ -70,8 +70,8 @@ def heatmap(
     figure.suptitle(title, fontsize=9, wrap=True)
     axes.set_xlabel(labels[0], fontsize=8)
     axes.set_ylabel(labels[1], fontsize=8)
-    # As long as the map's shorter side, however tall that is.
-    figure.colorbar(image, ax=axes, shrink=min(1.0, 24 / len(kept)), label="attention")
+    # At most as tall as 24 rows.
+    figure.colorbar(image, ax=axes, shrink=24 / max(24, len(kept)), label="attention")
     return _save(figure, path)
 
 
