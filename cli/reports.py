@@ -46,16 +46,16 @@ class Reports:
         self._writer = Writer(inputs, path, ".html", one_file=single, option=OPTION, reserved="" if single else INDEX)
         self._listed: list[Listed] | None = None if single else []
         self._settings: list[tuple[str, str]] = []
-        self._parser = "", ""
+        self._parser = self._fingerprint = ""
 
     def describe(self, pipeline: SummaryPipeline) -> None:
         """Set what pages show besides the model: the options' signature, and the fingerprint of the parser."""
         options: dict[str, bool | str] = {"tidy": True} if pipeline.tidy else {}
         if pipeline.sentences != "model":
             options["sentences"] = pipeline.sentences
-        fingerprint = getattr(pipeline.scorer.parser, "fingerprint", "")
+        parser = pipeline.scorer.parser
         self._settings = [("options", str(pipeline.policy.signature.with_(**options)))]
-        self._parser = getattr(pipeline.scorer.parser, "name", ""), fingerprint[:SHOWN_DIGITS]
+        self._parser, self._fingerprint = getattr(parser, "name", ""), getattr(parser, "fingerprint", "")[:SHOWN_DIGITS]
 
     def write(self, item: Item, summary: Summary) -> None:
         """Write the page of a summary."""
@@ -63,9 +63,8 @@ class Reports:
 
         if not summary.document.id:
             summary = replace(summary, document=summary.document.with_id(item.id))
-        name, fingerprint = self._parser
         # Documents that came with a tree were parsed by another parser, or by people.
-        own = [("parser's fingerprint", fingerprint)] if summary.document.parser == name else []
+        own = [("parser's fingerprint", self._fingerprint)] if summary.document.parser == self._parser else []
         name = self._writer.write(item, page(summary.document, summary, [*self._settings, *own]))
         if self._listed is not None:
             self._listed.append(Listed.of(name, summary))

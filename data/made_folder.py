@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from discsum.data.compressed import PACKED
+from discsum.data.compressed import PACKED, is_packed
 from discsum.data.listings import parts_of, visible
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, ForeignError, Manifest, made_by_discsum
 from discsum.data.shard_names import is_part
@@ -93,7 +93,12 @@ def list_endings(endings: Iterable[str]) -> str:
 def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Collection[str]) -> None:
     """Warn about files that are not documents, and about links to folders."""
     made = {folder for folder in {file.parent for file in others} if made_by_discsum(folder)}
-    left = Counter(file.suffix or "none" for file in others if file.parent not in made)
+    # Of compressed files, the ending before that too: `.txt.gz`.
+    left = Counter(
+        "".join(file.suffixes[-2:] if is_packed(file) else file.suffixes[-1:]) or "none"
+        for file in others
+        if file.parent not in made
+    )
     if left:
         found = ", ".join(sorted(left))
         message = (

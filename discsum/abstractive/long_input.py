@@ -36,7 +36,11 @@ def lengthened(model: Any, positions: int, window: int) -> Any:
     if type(model) is not BartForConditionalGeneration or model.config.scale_embedding or hasattr(model, "sparse"):
         raise InputError(f"expected a plain BART without scaled embeddings to lengthen, got {type(model).__name__}")
     own = model.config
-    _check_sizes(positions, window, own.max_position_embeddings)
+    problems = size_problems(positions, window)
+    if positions < own.max_position_embeddings:
+        problems.append(f"positions: expected at least the {own.max_position_embeddings} of the model, got {positions}")
+    if problems:
+        raise InputError("; ".join(problems))
     same = {name: getattr(own, name) for name in LEDConfig().to_dict() if hasattr(own, name) and name != "model_type"}
     sizes = {
         "max_encoder_position_embeddings": positions,
@@ -53,12 +57,11 @@ def lengthened(model: Any, positions: int, window: int) -> Any:
     return long.to(model.device, model.dtype).train(model.training)
 
 
-def _check_sizes(positions: int, window: int, least: int) -> None:
-    """Raise `InputError` for sizes that do not fit each other, or fewer positions than the model has."""
+def size_problems(positions: int, window: int) -> list[str]:
+    """Return what is wrong with the numbers of positions and of tokens in the window, both counted in tokens."""
     if window < 2 or window % 2:
-        raise InputError(f"window: expected an even number of tokens, got {window}")
-    if positions < least or positions % window:
-        raise InputError(f"positions: expected a multiple of the window {window} of at least {least}, got {positions}")
+        return [f"window: expected an even number of tokens, got {window}"]
+    return [f"positions: expected a multiple of the window {window}, got {positions}"] if positions % window else []
 
 
 def _renamed(weights: dict[str, Tensor], positions: int) -> dict[str, Tensor]:

@@ -107,8 +107,9 @@ def check_search(model: Any, name: str) -> None:
         for key in TOKENS:
             for value in _flat(given.get(key)):
                 _check_token(key, value, tokens)
-        for key in (key for key in SETTING_TYPES if key in given):
-            check_value(SETTING_TYPES[key], list(given[key]) if isinstance(given[key], tuple) else given[key], key)
+        typed = {key: kind for key, kind in SETTING_TYPES.items() if key in given}
+        for key, kind in typed.items():
+            check_value(kind, list(given[key]) if isinstance(given[key], tuple) else given[key], key)
         if not all(given.get("bad_words_ids", ())):
             raise InputError("bad_words_ids: expected lists of at least one token, got an empty one")
         for key in LISTS:

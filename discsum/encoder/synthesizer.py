@@ -95,10 +95,10 @@ def _wrong_options(kind: type, given: Mapping[str, Any]) -> list[str]:
         # Types that are only imported for type checkers.
         return []
     found = []
-    for name in (name for name in given if name in hints):
-        if unwrapped(hints[name])[2] in (bool, int, float, str):
+    for name, value in given.items():
+        if name in hints and unwrapped(hints[name])[2] in (bool, int, float, str):
             try:
-                convert_value(hints[name], given[name], f"head_options.{name}")
+                convert_value(hints[name], value, f"head_options.{name}")
             except InputError as error:
                 found.append(str(error))
     return found

@@ -12,6 +12,7 @@ from discsum.abstractive.long_input import lengthened
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse import sparsify
 from discsum.abstractive.sparse.family import SparseFamily
+from discsum.abstractive.sparse.selectors import ALL
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.errors import InputError
 
@@ -80,8 +81,8 @@ def test_the_model_is_a_copy_of_the_same_type(bart):
     [
         (128, 15, "window: expected an even number of tokens, got 15"),
         (128, 0, "window: expected an even number of tokens, got 0"),
-        (72, 16, "positions: expected a multiple of the window 16 of at least 64, got 72"),
-        (32, 16, "positions: expected a multiple of the window 16 of at least 64, got 32"),
+        (72, 16, "positions: expected a multiple of the window 16, got 72"),
+        (32, 16, "positions: expected at least the 64 of the model, got 32"),
     ],
 )
 def test_sizes_that_do_not_fit(bart, positions, window, told):
@@ -101,10 +102,14 @@ def test_a_sparse_model_and_one_with_scaled_embeddings_are_refused(bart):
             lengthened(model, POSITIONS, WINDOW)
 
 
-def test_a_recipe_lengthens_its_model_before_training(tmp_path):
+@pytest.mark.parametrize("saved", ["plain", "sparse"])
+def test_a_recipe_lengthens_its_model_before_training(tmp_path, saved):
     sizes = scratch.Scratch(vocabulary=300, width=16, layers=1, heads=2, inner=16, positions=32)
     tokenizer = scratch.make_tokenizer([tiny.ARTICLE], sizes.vocabulary)
-    SparseFamily(scratch.make_model(sizes, tokenizer), tokenizer, "short").save(tmp_path / "short")
+    model = scratch.make_model(sizes, tokenizer)
+    SparseFamily(model if saved == "plain" else sparsify(model, selector=ALL), tokenizer, "short").save(
+        tmp_path / "short"
+    )
     fields = {"model": str(tmp_path / "short"), "positions": 512, "window": 64, "source_tokens": 512}
     recipe = AbstractiveRecipe.from_dict(SOURCES | fields)
     family = SparseFamily.for_training(recipe, "cpu", list, print)
@@ -116,8 +121,21 @@ def test_a_recipe_lengthens_its_model_before_training(tmp_path):
     assert isinstance(summarizer.summarize(document, max_new_tokens=5).text, str)
 
 
+def test_a_trained_selector_is_not_lost(tmp_path):
+    sizes = scratch.Scratch(vocabulary=300, width=16, layers=1, heads=2, inner=16, positions=32)
+    tokenizer = scratch.make_tokenizer([tiny.ARTICLE], sizes.vocabulary)
+    model = sparsify(scratch.make_model(sizes, tokenizer), selector="gru", r=2)
+    SparseFamily(model, tokenizer, "kl").save(tmp_path / "kl")
+    with pytest.raises(
+        InputError, match=r"expected a model whose selector is not trained yet, .*got one with a trained gru"
+    ):
+        SparseFamily.load(str(tmp_path / "kl"), long_input=(64, 16))
+
+
 def test_fields_that_do_not_go_together():
     with pytest.raises(InputError, match=r"positions: expected none without a model; set scratch\.positions"):
         AbstractiveRecipe.from_dict(SOURCES | {"positions": 4096})
+    with pytest.raises(InputError, match="positions: expected a multiple of the window 1000, got 4096"):
+        AbstractiveRecipe.from_dict(SOURCES | {"model": "x", "positions": 4096, "window": 1000})
     recipe = AbstractiveRecipe.from_dict(SOURCES | {"model": "x", "window": 512})
     assert recipe.without_effect() == ["window: 512 has no effect without positions"]

@@ -54,16 +54,16 @@ class AttentiveDecoder(nn.Module):
             hidden, cell = (part.repeat_interleave(copies, dim=1) for part in memory.end)
             feed = hidden.new_zeros(rows, hidden.shape[2])
         embedded = self.embeddings(tokens)
-        contexts, readings = [], []
+        contexts, attentions = [], []
         for step in range(tokens.shape[1]):
             fed = torch.cat([embedded[:, step], feed], dim=1)[:, None]
             output, (hidden, cell) = self.lstm(fed, (hidden.contiguous(), cell.contiguous()))
             query = output[:, 0]
             given = None if choices is None else choices[:, step]
-            reading = self.attention(query, vectors, memory, soft=soft, choices=given)
-            feed = self.combine(torch.cat([reading.context, query], dim=1)).tanh()
+            attention = self.attention(query, vectors, memory, soft=soft, choices=given)
+            feed = self.combine(torch.cat([attention.context, query], dim=1)).tanh()
             contexts.append(feed)
-            readings.append(reading)
+            attentions.append(attention)
         cache.hidden, cache.cell, cache.feed = hidden, cell, feed
         cache.length += tokens.shape[1]
-        return torch.stack(contexts, dim=1), readings
+        return torch.stack(contexts, dim=1), attentions

@@ -151,7 +151,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             decoder_input_ids = self.prepare_decoder_input_ids_from_labels(labels)
         state = cache or past_key_values or RecurrentCache()
         vectors, memory = encoder_outputs.last_hidden_state, encoder_outputs.memory
-        contexts, readings = self.decoder(decoder_input_ids, vectors, memory, state, soft=soft, choices=choices)
+        contexts, attentions = self.decoder(decoder_input_ids, vectors, memory, state, soft=soft, choices=choices)
         logits = self.generator(self.dropout(contexts))
         loss = None
         if labels is not None:
@@ -163,12 +163,12 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             logits=logits,
             cache=state if cached else None,
             encoder_last_hidden_state=vectors,
-            **(self._attentions(encoder_outputs, readings) if output_attentions else {}),
-            choices=torch.stack([one.chunks for one in readings], dim=1),
-            log_choices=torch.stack([one.log_choice for one in readings], dim=1),
+            **(self._attentions(encoder_outputs, attentions) if output_attentions else {}),
+            choices=torch.stack([one.chunks for one in attentions], dim=1),
+            log_choices=torch.stack([one.log_choice for one in attentions], dim=1),
         )
 
-    def _attentions(self, encoded: EncodedChunks, readings: Sequence[StepAttention]) -> dict[str, Tensor]:
+    def _attentions(self, encoded: EncodedChunks, attentions: Sequence[StepAttention]) -> dict[str, Tensor]:
         """Return the attentions of `CoarseToFineOutput` by name."""
         memory = encoded.memory
         assert memory is not None and encoded.chunk_ids is not None
@@ -179,7 +179,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
                 one.words.new_zeros(len(one.words), chunks, length).scatter_add(
                     1, one.chunks[..., None].expand(one.words.shape), one.words
                 )
-                for one in readings
+                for one in attentions
             ],
             dim=1,
         )
@@ -188,7 +188,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         inside = (places >= 0)[:, None].expand(-1, grid.shape[1], -1)
         index = places.clamp(min=0)[:, None].expand(-1, grid.shape[1], -1)
         words = grid.flatten(2).gather(2, index) * inside
-        coarse = torch.stack([one.coarse for one in readings], dim=1)
+        coarse = torch.stack([one.coarse for one in attentions], dim=1)
         if self.config.variant == STANDARD and self.config.shape is not None:
             # Rows of words, with their padding.
             coarse = grid.view(*grid.shape[:2], *self.config.shape).sum(dim=3)

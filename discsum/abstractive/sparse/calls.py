@@ -154,8 +154,8 @@ class SparseSettings(Conversion):
     @property
     def last(self) -> CallRecord | None:
         """What the model read last in this thread or task; None before that, or if another model has read since."""
-        owner, reading = _LAST.get()
-        return reading if owner is self else None
+        owner, record = _LAST.get()
+        return record if owner is self else None
 
     @contextmanager
     def using(self, **changes: Any) -> Iterator[None]:
@@ -209,9 +209,9 @@ class SparseSettings(Conversion):
         call = self.call
         return call if layout is None else replace(call, layout=layout.to(model.device), memo=Memo())
 
-    def record(self, reading: CallRecord) -> None:
-        """Store a reading as the `last`."""
-        _LAST.set((self, reading))
+    def record(self, call: CallRecord) -> None:
+        """Store what a call read as the `last`."""
+        _LAST.set((self, call))
 
     def warn_once(self, message: str) -> None:
         """Warn, once per model, that something asked for is not done."""
@@ -220,7 +220,7 @@ class SparseSettings(Conversion):
             warn_caller(message)
 
 
-_LAST: ContextVar[tuple[SparseSettings | None, CallRecord | None]] = ContextVar("last reading", default=(None, None))
+_LAST: ContextVar[tuple[SparseSettings | None, CallRecord | None]] = ContextVar("last call", default=(None, None))
 
 
 def _searches_beams(model: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> bool:

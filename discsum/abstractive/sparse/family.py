@@ -96,9 +96,12 @@ class SparseFamily(Family[SparseRecipe]):
                 f"--selector {selector}: expected the number of sentences that it selects at each step, got none; add "
                 "--r (Python: r=...)"
             )
-        if trained and long_input is not None:
-            raise InputError(f"{name_or_path}: expected a plain BART to lengthen, got one with a trained selector")
-        if trained:
+        if long_input is not None and learns(config.selector, config.options) and trained:
+            raise InputError(
+                f"{name_or_path}: expected a model whose selector is not trained yet, because it reads longer texts "
+                f"from now on (positions), got one with a trained {config.selector}"
+            )
+        if trained and long_input is None:
             model = load_sparse(name_or_path, config, device)
             if beta is not None:
                 set_beta(model, beta)

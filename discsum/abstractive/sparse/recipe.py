@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from discsum.abstractive.long_input import size_problems
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.scratch import Scratch
 from discsum.abstractive.sparse.objective import Objective
@@ -60,6 +61,8 @@ class SparseRecipe(AbstractiveRecipe):
             )
         if self.model is None and self.positions is not None:
             found.append("positions: expected none without a model; set scratch.positions")
+        if self.positions is not None:
+            found += size_problems(self.positions, self.window)
         if self.model is None and mode == "kl":
             found.append("model: expected a trained one for the mode kl, in which only the selector learns, got none")
         if self.task != "summarize" and self.beta is not None:
