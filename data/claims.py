@@ -18,7 +18,7 @@ from discsum.data.manifest import (
     write_recipe,
 )
 from discsum.data.parts import Part
-from discsum.data.shard_names import is_shard, record_name
+from discsum.data.shard_names import combined_number, is_shard, record_name
 from discsum.data.storage import Location, clear_unfinished, sizes_in
 from discsum.errors import InputError
 from discsum.recipes.fields import both_values, differing
@@ -102,7 +102,8 @@ def _check_unclaimed(folder: Location) -> None:
     names = sizes_in(folder)
     shards = [name for name in names if is_shard(name)]
     # Shards that discsum made have records until their folder is finished.
-    alone = [name for name in shards if record_name(name) not in names]
+    combined = any(combined_number(name) >= 0 for name in names)
+    alone = [name for name in shards if not combined and record_name(name) not in names]
     if FAILURES in names and not shards:
         alone = [FAILURES]
     if alone:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discsum.data.failures import Failure
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import NOT_ENCODED, UNLABELLED, PreprocessRecipe, makers_without_encoder
-from discsum.data.records import Origin
+from discsum.data.records import Origin, ShardRecord
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import SHARD
 from discsum.data.shards import Record, schema, unwritable, write_shard
@@ -78,10 +78,10 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         parsed = ensure_parsed(entries, lambda: self.parser, keep=keep)
         return [self._record(pair, item) for pair, item in zip(entries, parsed, strict=True)]
 
-    def write(self, path: Location, made: Sequence[Record], failures: Sequence[Failure], origin: Origin) -> None:
-        """Write a Parquet file and its record."""
+    def write(self, path: Location, made: Sequence[Record], failures: Sequence[Failure], origin: Origin) -> ShardRecord:
+        """Write a Parquet file and its record, and return the record."""
         columns = schema(self.recipe.units, self.recipe.encoder != NOT_ENCODED, self.recipe.oracle != UNLABELLED)
-        write_shard(path, made, failures, columns, origin)
+        return write_shard(path, made, failures, columns, origin)
 
     @cached_property
     def parser(self) -> Parser:

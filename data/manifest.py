@@ -161,11 +161,14 @@ class Manifest:
             raise InputError(f"{folder}: expected a dataset folder with documents, got none: {self.failed} failed")
         return found
 
-    def write(self, folder: Location) -> None:
-        """Write the manifest, which marks the folder as complete."""
+    def write(self, folder: Location, combined: Iterable[str]) -> None:
+        """Write the manifest, which marks the folder as complete, and remove the records.
+
+        `combined` are the names of the files that hold records of many shards.
+        """
         write_bytes(folder / MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
-        # The names are known, so a large folder in a store need not be listed.
-        known = [record_name(shard.file) for shard in self.shards]
+        # The names are known, so a large folder in a store is not listed again.
+        known = [*combined, *(record_name(shard.file) for shard in self.shards)]
         tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
 
     @classmethod

@@ -13,7 +13,7 @@ from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_files import check_parquet, content_of, part_name
-from discsum.data.records import Origin, commit
+from discsum.data.records import Origin, ShardRecord, commit
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import FORMATS, JSON_LINES, PARQUET
 from discsum.data.shard_run import ShardJob
@@ -74,9 +74,9 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
 
     def write(
         self, path: Location, made: Sequence[dict[str, Any]], failures: Sequence[Failure], origin: Origin
-    ) -> None:
-        """Write a part and its record."""
-        commit(path, content_of(made, self.division.shard_format, self.command), len(made), failures, origin)
+    ) -> ShardRecord:
+        """Write a part and its record, and return the record."""
+        return commit(path, content_of(made, self.division.shard_format, self.command), len(made), failures, origin)
 
 
 def part_job(

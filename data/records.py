@@ -1,26 +1,17 @@
-"""Shards of an unfinished folder and their records, from which the manifest is written later."""
+"""Records of the shards of an unfinished folder, from which the manifest is written later."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from discsum.data.failures import Failure
-from discsum.data.manifest import fault_of
-from discsum.data.parts import WHOLE, Part
-from discsum.data.shard_names import record_name, shard_number
-from discsum.data.storage import Location, read_each, sizes_in, write_bytes
-from discsum.errors import InputError
+from discsum.data.shard_names import record_name
+from discsum.data.storage import Location, write_bytes
 from discsum.files import to_line
-from discsum.json_objects import checked_fields, parse_object
 from discsum.recipes.fields import Checked, Natural
-
-# Number of records read together, which is faster on object storage than one by one.
-TOGETHER = 256
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,7 @@ class ShardRecord(Checked):
 
 
 def record_file(shard: Location) -> Location:
-    """Return the file that holds a shard's record until the manifest is written."""
+    """Return the file that a worker writes beside a shard, its record."""
     return shard.with_name(record_name(shard.name))
 
 
@@ -86,8 +77,8 @@ def commit(
     *,
     width: int = 0,
     given_trees: int = 0,
-) -> None:
-    """Write a shard, and then its record, so that a shard with a record is complete.
+) -> ShardRecord:
+    """Write a shard, and then its record, so that a shard with a record is complete; return the record.
 
     Args:
         path: Path of the shard, which is written atomically.
@@ -101,83 +92,6 @@ def commit(
     write_bytes(path, content)
     checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
     counts = documents, len(failures), width
-    ShardRecord(checksum, len(content), *counts, origin.recipe, origin.entries, lines, given_trees).write(path)
-
-
-@dataclass(frozen=True)
-class Listing:
-    """The shards of a folder and their sizes in bytes, listed once, with access to their records."""
-
-    folder: Location
-    sizes: Mapping[str, int]
-    # Contents of records that were read ahead; each is requested once.
-    _read: dict[str, bytes | None] = field(default_factory=dict, init=False, repr=False)
-
-    @classmethod
-    def of(cls, folder: Location, part: Part = WHOLE) -> Listing:
-        """List the shards of a part in a folder that other runs may be writing to."""
-        found = sizes_in(folder)
-        return cls(folder, {name: size for name, size in found.items() if _is_in(part, name)})
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The file names of the shards in order of their numbers, in which they are requested."""
-        return sorted(self.sizes, key=_number)
-
-    def beyond(self, count: int) -> list[str]:
-        """Return the names of the shards from number `count` on."""
-        return self.names[bisect_left(self.names, count, key=_number) :]
-
-    def __contains__(self, shard: str) -> bool:
-        """Return whether there is a shard of that name, whatever its state."""
-        return shard in self.sizes
-
-    def record(self, shard: str, origin: Origin, *, verify: bool = False) -> ShardRecord:
-        """Return the record of an existing shard, after comparing the shard with it.
-
-        Args:
-            shard: File name of the shard.
-            origin: What it should be made from.
-            verify: Whether to compare the checksum too, which reads the whole shard.
-
-        Raises:
-            InputError: The shard has no record or does not match it; the message says what is wrong.
-        """
-        path = self.folder / shard
-        file, content = record_file(path), self._content(shard)
-        if content is None:
-            raise InputError(f"{path}: expected its record in {file.name}, found no such file")
-        record = checked_fields(ShardRecord, parse_object(content, str(file), InputError), file, InputError)
-        if record.recipe != origin.recipe:
-            raise InputError(f"{path}: expected a shard of this recipe, found one of another recipe")
-        if origin.entries and record.entries != origin.entries:
-            # A table that could not be read, perhaps only for a moment, moves all later documents to other shards.
-            raise InputError(
-                f"{path}: expected a shard of the documents that this run reads, found one of others, made when an "
-                "input could not be read, or could still be read"
-            )
-        if record.size != self.sizes[shard]:
-            raise InputError(f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}")
-        if verify and (fault := fault_of(path, record.sha256)):
-            raise InputError(fault)
-        return record
-
-    def _content(self, shard: str) -> bytes | None:
-        """Return the content of a shard's record, or None; also read the records of the next shards."""
-        if shard not in self._read:
-            first = bisect_left(self.names, _number(shard), key=_number)
-            names = self.names[first : first + TOGETHER]
-            contents = read_each([record_file(self.folder / name) for name in names])
-            self._read.update(zip(names, contents, strict=True))
-        return self._read.pop(shard)
-
-
-def _number(name: str) -> int:
-    # Names of more than 100,000 shards do not sort like their numbers.
-    return shard_number(name) or 0
-
-
-def _is_in(part: Part, name: str) -> bool:
-    """Return whether a file is a shard of a part."""
-    number = shard_number(name)
-    return number is not None and part.has(number)
+    record = ShardRecord(checksum, len(content), *counts, origin.recipe, origin.entries, lines, given_trees)
+    record.write(path)
+    return record

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import islice
 
+from discsum.batches import batches
+from discsum.data.combined_records import TOGETHER, write_combined
 from discsum.data.manifest import FAILURES, MANIFEST, Manifest, digest_of, remedy_of, write_recipe
 from discsum.data.records import ShardRecord
+from discsum.data.shard_names import is_record
 from discsum.data.storage import Location, read_bytes, remove, sizes_in
 from discsum.errors import InputError
 
@@ -39,12 +42,17 @@ def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> No
         )
     write_recipe(folder, manifest.recipe)
     digest, sizes, rest = digest_of(manifest.recipe), sizes_in(folder), iter(lines)
+    # Workers that outlived their run may have left records of shards that are damaged now.
+    remove(folder / name for name in sizes if is_record(name))
+    records = {}
     for shard in manifest.shards:
         failures = "".join(islice(rest, shard.failed))
         if shard.file not in damaged:
             size, width = sizes[shard.file], manifest.width
             counts = shard.documents, shard.failed, width
-            record = ShardRecord(shard.sha256, size, *counts, digest, shard.entries, failures, shard.given_trees)
-            record.write(folder / shard.file)
+            found = ShardRecord(shard.sha256, size, *counts, digest, shard.entries, failures, shard.given_trees)
+            records[shard.file] = found
+    for number, names in enumerate(batches(list(records), TOGETHER)):
+        write_combined(folder, number, {name: records[name] for name in names})
     remove([folder / MANIFEST])
     remove(folder / name for name in damaged if name in sizes)

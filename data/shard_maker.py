@@ -15,7 +15,7 @@ from discsum.batches import batches, failing_alone
 from discsum.data.divided_tables import SlicedDocuments
 from discsum.data.engines.base import Step
 from discsum.data.failures import Failure
-from discsum.data.records import Origin
+from discsum.data.records import Origin, ShardRecord
 from discsum.data.slices import key_of
 from discsum.data.storage import Location
 from discsum.devices import check_device
@@ -81,8 +81,10 @@ class ShardMaker(ABC, Generic[Entry, Made]):
     made_by: Mapping[str, str]
     device: str
 
-    def __call__(self, task: ShardTask[Entry], step: Step) -> None:
-        """Write a shard; `step` takes the number of documents done since its last call.
+    def __call__(self, task: ShardTask[Entry], step: Step) -> tuple[str, ShardRecord]:
+        """Write a shard; return its file name and record.
+
+        `step` takes the number of documents done since its last call.
 
         Raises:
             InputError: This worker lacks the device, or has another version of program or models than the run.
@@ -90,13 +92,13 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         if self.version_mismatch:
             raise InputError(self.version_mismatch)
         try:
-            self._write(task, step)
+            return task.name, self._write(task, step)
         except Exception as error:
             # For errors that nobody expects, such as a full GPU; the traceback shows it.
             error.add_note(f"while making {self.folder / task.name}")
             raise
 
-    def _write(self, task: ShardTask[Entry], step: Step) -> None:
+    def _write(self, task: ShardTask[Entry], step: Step) -> ShardRecord:
         failures: list[Failure] = []
         usable: list[Entry] = []
         for entry in task.entries:
@@ -118,7 +120,7 @@ class ShardMaker(ABC, Generic[Entry, Made]):
                 else:
                     done.append(made)
             step(len(batch))
-        self.write(self.folder / task.name, done, failures, Origin(self.digest, task.digest))
+        return self.write(self.folder / task.name, done, failures, Origin(self.digest, task.digest))
 
     @cached_property
     def version_mismatch(self) -> str:
@@ -161,5 +163,5 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         """
 
     @abstractmethod
-    def write(self, path: Location, made: Sequence[Made], failures: Sequence[Failure], origin: Origin) -> None:
-        """Write a shard and its record."""
+    def write(self, path: Location, made: Sequence[Made], failures: Sequence[Failure], origin: Origin) -> ShardRecord:
+        """Write a shard and its record, and return the record."""

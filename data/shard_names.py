@@ -13,6 +13,7 @@ RECORD = ".json"
 _PART = re.compile(rf"{PART}(\d{{5,}})\.(?:{'|'.join(map(re.escape, FORMATS))})")
 _SHARD = re.compile(rf"{SHARD}(\d{{5,}})\.{PARQUET}")
 _RECORD = re.compile(rf"\.(?:{SHARD}|{PART})\d{{5,}}{re.escape(RECORD)}")
+_COMBINED = re.compile(r"\.records-(\d{5,})-[0-9a-f]{8}\.jsonl")
 
 
 def shard_number(name: str) -> int | None:
@@ -32,10 +33,21 @@ def is_shard(name: str) -> bool:
 
 
 def is_record(name: str) -> bool:
-    """Return whether this is the file name of the record of a shard or part."""
-    return _RECORD.fullmatch(name) is not None
+    """Return whether this is the file name of the record of a shard or part, or of combined records."""
+    return _RECORD.fullmatch(name) is not None or combined_number(name) >= 0
 
 
 def record_name(shard: str) -> str:
-    """Return the name of the file that holds a shard's record until the manifest is written."""
+    """Return the name of the file that holds a shard's record until the records are combined."""
     return f".{shard.partition('.')[0]}{RECORD}"
+
+
+def combined_name(number: int, suffix: str) -> str:
+    """Return the name of a file of combined records, given its number and eight hexadecimal digits."""
+    return f".records-{number:05d}-{suffix}.jsonl"
+
+
+def combined_number(name: str) -> int:
+    """Return the number of a file of combined records, from its file name; -1 for other files."""
+    found = _COMBINED.fullmatch(name)
+    return -1 if found is None else int(found[1])

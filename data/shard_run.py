@@ -2,7 +2,7 @@
 
 The same documents and recipe give the same bytes, whatever the number of workers, if each has as many threads, and
 however often the run was interrupted. One worker writes a whole shard and then its record; the manifest is written from
-the records.
+the records, which the run combines meanwhile.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from discsum.data.claims import begin, check_finished, part_lock_name
+from discsum.data.combined_records import RecordCombiner
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
 from discsum.data.locks import folder_lock, part_lock
@@ -28,11 +29,13 @@ from discsum.data.manifest import (
     faults_of,
 )
 from discsum.data.parts import WHOLE, Part
-from discsum.data.records import Listing, Origin, ShardRecord
+from discsum.data.records import Origin, ShardRecord
 from discsum.data.remote import RemotePath
 from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
+from discsum.data.shard_listing import Listing
 from discsum.data.shard_maker import ShardMaker, ShardTask
+from discsum.data.shard_names import record_name, shard_number
 from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
 from discsum.errors import DiscsumError, InputError, NoAnswerError, few, number_of
 from discsum.persistence import CONFIG
@@ -119,6 +122,7 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
     with part_lock(job.folder, name, lambda: begin(job.folder, job.recipe, in_parts=True), wait=options.wait) as begun:
         if begun:
             run.make()
+            run.combiner.close()
             clear_unfinished(job.folder)
         elif options.verify:
             _finished(job, True)
@@ -174,14 +178,19 @@ class _Run:
     Attributes:
         count: Number of shards of the folder, as far as its documents were read.
         own: Number of shards of the part.
-        found: Records of intact shards that already existed, by shard number.
+        shards: The part's complete shards, by number.
+        failures: Lines of `failures.jsonl` for the documents of a shard that failed, by the shard's number.
+        width: Size of a unit vector; 0 without vectors.
         faults: Messages about damaged shards.
+        combiner: Combines the records of the complete shards.
     """
 
     def __init__(self, job: ShardJob[Any], part: Part, options: RunOptions) -> None:
-        self.count = self.own = 0
-        self.found: dict[int, ShardRecord] = {}
+        self.count = self.own = self.width = 0
+        self.shards: dict[int, Shard] = {}
+        self.failures: dict[int, str] = {}
         self.faults: list[str] = []
+        self.combiner = RecordCombiner(job.folder, [])
         self._job, self._part, self._options = job, part, options
         self._digest = digest_of(job.recipe)
         self._done = self._skipped = 0
@@ -192,11 +201,12 @@ class _Run:
         """Make the shards that are missing or damaged."""
         # Workers may have other working directories, or run on other machines that see the same disk.
         maker = self._job.maker(self._job.folder.absolute(), self._digest, self._options.device)
-        for _ in self._options.chosen_engine().results_of(maker, self._told(), self._step):
-            pass
-        if not self._all_drawn:
+        for name, record in self._options.chosen_engine().results_of(maker, self._told(), self._step):
+            self._add(name, record)
+            self.combiner.add(name, record)
+        if not self._all_drawn or len(self.shards) < self.own:
             # Otherwise the manifest would lack the shards that an engine has not asked for.
-            raise DiscsumError("expected the engine to do all tasks, it ended before it had drawn the last one")
+            raise DiscsumError("expected the engine to do all tasks, it ended before it had returned all results")
 
     def check_all_there(self) -> None:
         """Raise `InputError` if shards are missing or damaged; the message names them."""
@@ -215,6 +225,7 @@ class _Run:
     def pending(self) -> Iterator[ShardTask[Any]]:
         """Yield the shards of the part that are missing or damaged."""
         listing = self._listing = Listing.of(self._job.folder, self._part)
+        self.combiner = RecordCombiner(self._job.folder, listing.combined)
         for number, entries in enumerate(self._job.shards()):
             self.count = number + 1
             if not self._part.has(number):
@@ -231,7 +242,9 @@ class _Run:
                 except InputError as error:
                     self.faults.append(str(error))
                 else:
-                    self.found[number] = record
+                    self._add(task.name, record)
+                    if record_name(task.name) in listing.records:
+                        self.combiner.add(task.name, record)
                     documents = record.documents + record.failed
                     self._skipped += documents
                     self._options.skip(self._skipped)
@@ -255,6 +268,17 @@ class _Run:
             while self.faults:
                 self._options.warn(f"{self.faults.pop()}; made again")
             yield task
+
+    def _add(self, name: str, record: ShardRecord) -> None:
+        """Keep what the manifest says of a complete shard."""
+        number = shard_number(name)
+        assert number is not None
+        counts = record.documents, record.failed
+        # The checksum is that of the record, so that damage after writing is found.
+        self.shards[number] = Shard(name, *counts, record.sha256, record.entries, record.given_trees)
+        if record.failures:
+            self.failures[number] = record.failures
+        self.width = max(self.width, record.width)
 
     def _step(self, documents: int) -> None:
         self._done += documents
@@ -284,28 +308,16 @@ def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
 
 
 def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
-    """Write the manifest from the records of a run's shards, all of which exist.
+    """Write the manifest of a run's shards, all of which exist, and return it.
 
     Raises:
         InputError: There are other shards too, or the inputs have changed; a manifest would make the run seem complete.
     """
     job.check_inputs()
     run.check_surplus()
-    # The folder is not listed again if no shard was made.
-    listing = Listing.of(job.folder) if len(run.found) < run.count else Listing(job.folder, {})
-    digest = digest_of(job.recipe)
-    shards, lines, width = [], [], 0
-    for number in range(run.count):
-        name = job.name(number)
-        record = run.found.get(number) or _made(listing, name, digest)
-        lines.append(record.failures)
-        width = max(width, record.width)
-        # The checksum is that of the record, so that damage after writing is found.
-        counts = record.documents, record.failed
-        shards.append(Shard(name, *counts, record.sha256, record.entries, record.given_trees))
-    write_bytes(job.folder / FAILURES, "".join(lines).encode())
-    manifest = Manifest(job.recipe, shards, width)
-    manifest.write(job.folder)
+    write_bytes(job.folder / FAILURES, "".join(run.failures[number] for number in sorted(run.failures)).encode())
+    manifest = Manifest(job.recipe, [run.shards[number] for number in range(run.count)], run.width)
+    manifest.write(job.folder, run.combiner.combined)
     return manifest
 
 
@@ -316,16 +328,6 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_escaped(part) for part in value)
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-
-
-def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
-    """Return the record of a shard that this run or a run of a part made."""
-    try:
-        if name not in listing:
-            raise InputError(f"{listing.folder / name}: expected a shard, found none")
-        return listing.record(name, Origin(digest))
-    except InputError as error:
-        raise InputError(f"{error}; start again") from error
 
 
 def absolute(name_or_path: str, names: Container[str] = ()) -> str:

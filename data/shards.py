@@ -15,7 +15,7 @@ from discsum.data.columns import DOCUMENT
 from discsum.data.failures import Failure
 from discsum.data.manifest import Manifest, digest_of, remedy_of
 from discsum.data.pairs import Pair
-from discsum.data.records import Origin, commit
+from discsum.data.records import Origin, ShardRecord, commit
 from discsum.data.storage import READERS, Location
 from discsum.document import Document
 from discsum.errors import InputError, NoAnswerError
@@ -82,8 +82,8 @@ def unwritable(pair: Pair) -> Failure | None:
 
 def write_shard(
     path: Location, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema, origin: Origin
-) -> None:
-    """Write a shard and its record, with failures, the width of vectors and the digest of the recipe as metadata."""
+) -> ShardRecord:
+    """Write a shard with failures, width of vectors and digest of the recipe as metadata; return its written record."""
     table = pa.Table.from_pylist([_row(record) for record in records], schema=columns)
     width = max((vectors.shape[1] for record in records for vectors in record.vectors.values()), default=0)
     failed = json.dumps([asdict(failure) for failure in failures])
@@ -91,10 +91,12 @@ def write_shard(
     metadata = {"failures": failed, "width": str(width), "recipe": origin.recipe}
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
     given_trees = sum(record.given_tree for record in records)
-    commit(path, content.getvalue().to_pybytes(), len(records), failures, origin, width=width, given_trees=given_trees)
-    del table, content
+    whole = content.getvalue().to_pybytes()
+    record = commit(path, whole, len(records), failures, origin, width=width, given_trees=given_trees)
+    del table, content, whole
     # Arrow keeps freed memory for its next table, which a worker makes minutes later.
     pa.default_memory_pool().release_unused()
+    return record
 
 
 def read_contents(path: Location) -> Contents:

@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
@@ -32,14 +33,16 @@ import pyarrow.parquet as pq
 import tiny
 from object_store import SETTINGS
 
+from discsum.batches import batches
+from discsum.data.combined_records import TOGETHER, write_combined
 from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
 from discsum.data.manifest import digest_of
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
-from discsum.data.records import record_file
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask
+from discsum.data.shard_names import record_name
 from discsum.data.shard_run import make_all
 from discsum.data.shards import schema
 from discsum.data.storage import location
@@ -96,19 +99,27 @@ def resume(place: Path, count: int) -> None:
     whole = recipe.to_dict() | {"documents": source.identity(), "made_by": makers(recipe)}
     maker = DatasetMaker(place, digest_of(whole), whole["made_by"], "cpu", recipe)
     shard = place / SHARD_FILE.format(0)
-    maker(ShardTask(shard.name, list(source.pairs(0, 1))), lambda steps: None)
+    _, record = maker(ShardTask(shard.name, list(source.pairs(0, 1))), lambda steps: None)
     contents = {"recipe.json": json.dumps(whole).encode()}
-    for number in range(count):
-        name = SHARD_FILE.format(number)
-        contents |= {name: shard.read_bytes(), record_file(place / name).name: record_file(shard).read_bytes()}
     with store() as (bucket, server):
+        files = location(f"{bucket}/set")
+        job = preprocess_job(source.pairs(), source.identity(), files, recipe)
+        records = {}
+        for number, entries in enumerate(job.shards()):
+            name = job.name(number)
+            records[name] = replace(record, entries=ShardTask(name, entries).digest)
+            contents[name] = shard.read_bytes()
+        # As a killed run leaves the folder at worst: the records of one file less one are not combined.
+        names = list(records)
+        combined = names[: 1 - TOGETHER]
+        for number, some in enumerate(batches(combined, TOGETHER)):
+            write_combined(files, number, {name: records[name] for name in some})
+        for name in names[len(combined) :]:
+            contents[record_name(name)] = json.dumps(asdict(records[name])).encode()
         fsspec.filesystem("s3").pipe({f"{bucket}/set/{name}": content for name, content in contents.items()})
         begun, found = time.perf_counter(), []
         used = time.process_time(), computed(server) if server else 0.0
-        make_all(
-            preprocess_job(source.pairs(), source.identity(), location(f"{bucket}/set"), recipe),
-            RunOptions(skip=lambda done: found.append(time.perf_counter() - begun)),
-        )
+        make_all(job, RunOptions(skip=lambda done: found.append(time.perf_counter() - begun), warn=sys.exit))
         finished = time.perf_counter() - begun
         here = time.process_time() - used[0]
         there = f" and the store {computed(server) - used[1]:.1f} s" if server else ""

@@ -16,8 +16,8 @@ from discsum.data.inputs import read_inputs
 from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Division
 from discsum.data.parts import Part
-from discsum.data.records import Listing
 from discsum.data.remote import RemotePath
+from discsum.data.shard_listing import Listing
 from discsum.data.shard_run import finish, make_all, make_part
 from discsum.errors import InputError, NoAnswerError
 

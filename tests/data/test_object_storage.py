@@ -13,7 +13,7 @@ import torch
 from fsspec.implementations.memory import MemoryFileSystem
 from small_news import write_table
 
-from discsum.data import claims, leases, records
+from discsum.data import claims, leases, shard_listing
 from discsum.data.claims import begin, part_lock_name
 from discsum.data.dataset import load
 from discsum.data.dataset_maker import DatasetMaker
@@ -27,11 +27,13 @@ from discsum.data.part_maker import Division
 from discsum.data.parts import Part
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, own_makers
-from discsum.data.records import Listing, Origin
+from discsum.data.records import Origin, record_file
 from discsum.data.remote import RemotePath
 from discsum.data.rows import open_rows
 from discsum.data.run_options import RunOptions
+from discsum.data.shard_listing import Listing
 from discsum.data.shard_maker import ShardTask
+from discsum.data.shard_names import record_name
 from discsum.data.shard_run import finish, make_all, make_part
 from discsum.data.storage import read_bytes, remove, sizes_in, write_bytes
 from discsum.encoder.synthesizer import SynthesizerConfig
@@ -153,8 +155,8 @@ def test_a_resumed_run_lists_its_folder_once(table, recipe, monkeypatch):
     [
         (lambda path: write_bytes(path, read_bytes(path)[:-1]), False, "expected a shard of "),
         (lambda path: write_bytes(path, b"?" + read_bytes(path)[1:]), True, "expected a shard with sha256 "),
-        (lambda path: remove([records.record_file(path)]), False, "expected its record in .shard-00003.json"),
-        (lambda path: write_bytes(records.record_file(path), b"{"), False, "expected JSON in UTF-8"),
+        (lambda path: remove([record_file(path)]), False, "expected its record in .shard-00003.json"),
+        (lambda path: write_bytes(record_file(path), b"{"), False, "expected JSON in UTF-8"),
     ],
     ids=["cut", "altered", "without record", "half a record"],
 )
@@ -252,9 +254,10 @@ def test_an_altered_shard_in_a_store_is_named_when_it_is_read(table, recipe, who
 
 def test_many_shards_are_read_in_the_order_of_their_numbers(monkeypatch):
     numbers = [*range(99_990, 100_010), 1_000_003]
-    listing = Listing(RemotePath("memory://many"), {f"part-{number:05d}.jsonl.gz": 1 for number in numbers})
+    sizes = {f"part-{number:05d}.jsonl.gz": 1 for number in numbers}
+    listing = Listing(RemotePath("memory://many"), sizes, frozenset(map(record_name, sizes)))
     read = []
-    monkeypatch.setattr(records, "read_each", lambda paths: [read.append(str(path)) for path in paths])
+    monkeypatch.setattr(shard_listing, "read_each", lambda paths: [read.append(str(path)) for path in paths])
     for name in listing.names:
         with pytest.raises(InputError, match="expected its record"):
             listing.record(name, Origin(""))
