@@ -10,8 +10,9 @@ from discsum.errors import InputError
 NAME_IT, CONVERT = "name the file's encoding with --encoding", "convert the file to UTF-8 first, for example with iconv"
 
 # Encodings that allow both byte orders, and their byte order marks.
-_MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16", "utf16", "u16")} | {
-    name: (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) for name in ("utf-32", "utf32", "u32")
+_MARKS = {
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
 }
 
 # How files begin that are no text but are often given instead of one.
@@ -35,7 +36,7 @@ def check_encoding(name: str) -> None:
 
 def needs_mark(encoding: str) -> bool:
     """Return whether files in an encoding begin with a byte order mark, which tells one of two orders."""
-    return spelled(encoding) in _MARKS
+    return canonical(encoding) in _MARKS
 
 
 def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVERT) -> None:
@@ -44,16 +45,20 @@ def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVE
     Without a mark, Python assumes the machine's byte order, and the wrong order rarely raises an error: almost any
     bytes are letters of some script.
     """
-    if needs_mark(encoding) and beginning and not beginning.startswith(_MARKS[spelled(encoding)]):
+    name = canonical(encoding)
+    if name in _MARKS and beginning and not beginning.startswith(_MARKS[name]):
         raise InputError(
-            f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {encoding}-le or "
-            f"{encoding}-be as the encoding of a file without one"
+            f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {name}-le or {name}-be "
+            "as the encoding of a file without one"
         )
 
 
-def spelled(encoding: str) -> str:
-    """Return the name of an encoding in lower case with dashes."""
-    return encoding.lower().replace("_", "-")
+def canonical(encoding: str) -> str:
+    """Return Python's own name of an encoding, such as `utf-16` for `U16`; an unknown name unchanged."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        return encoding
 
 
 def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:

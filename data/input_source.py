@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -12,6 +11,7 @@ from typing import Any
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
+from discsum.data.encodings import canonical
 from discsum.data.failures import Failure
 from discsum.data.inputs import (
     Item,
@@ -114,7 +114,7 @@ class InputSource:
             return reason
         encoding = self._options.encoding
         lines = next((file for file in files if file.path.suffix.lower() in JSON_LINES), None)
-        if lines is not None and not _is_utf8(encoding):
+        if lines is not None and canonical(encoding) != ENCODING:
             return f"{lines.path}: expected {ENCODING} for shards sized in bytes, got the encoding {encoding}"
         return None
 
@@ -173,10 +173,3 @@ class InputSource:
                 inside = path.as_posix() if isinstance(path, Path) else str(path)
                 found.append((inside.removeprefix(f"{top}/") if is_folder else path.name, file))
         return found
-
-
-def _is_utf8(encoding: str) -> bool:
-    try:
-        return codecs.lookup(encoding).name == ENCODING
-    except LookupError:
-        return False

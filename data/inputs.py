@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.batches import map_ahead
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, READABLE_BYTES
-from discsum.data.encodings import CONVERT, NAME_IT, spelled
+from discsum.data.encodings import CONVERT, NAME_IT, canonical
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty, list_endings
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
@@ -96,7 +96,7 @@ class ReadOptions:
     def encoding(self) -> str:
         """Encoding of tables."""
         # Byte order marks are left out in any case, and `utf-8-sig` encodes line ends with one.
-        return "utf-8" if self.given == DECLARED or spelled(self.given) == "utf-8-sig" else self.given
+        return "utf-8" if self.given == DECLARED or canonical(self.given) == "utf-8-sig" else self.given
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
         """Return the columns of a table that may hold the text, or a parsed document.

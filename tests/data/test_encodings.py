@@ -45,12 +45,13 @@ def test_a_csv_file_of_another_encoding_is_named(tmp_path):
     assert [item.text for item in read_inputs([str(path)], encoding="latin-1")] == ["a", "caf\xe9"]
 
 
-@pytest.mark.parametrize("name", ["utf-16", "UTF_16", "utf-32"])
+@pytest.mark.parametrize("name", ["utf-16", "UTF_16", "utf 16", "U16", "utf-32"])
 @pytest.mark.parametrize("file", ["a.txt", "a.jsonl", "a.csv"])
 def test_encodings_of_either_order_need_a_mark(tmp_path, name, file):
     (tmp_path / file).write_bytes(b'{"text": "odd"}\n')
     (failure,) = read_inputs([str(tmp_path / file)], encoding=name)
     assert f"expected {name} with a byte order mark, got none" in failure.reason
+    assert f"or use utf-{'32' if '32' in name else '16'}-le or " in failure.reason
 
 
 def test_a_csv_file_in_the_other_byte_order_needs_a_mark(tmp_path):
