@@ -24,6 +24,7 @@ from discsum.cli.documents import Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import BEAMS, SHIPPED_PARSER
+from discsum.data.inputs import Item, read_inputs
 from discsum.devices import check_device
 from discsum.errors import InputError
 
@@ -55,8 +56,6 @@ def attention(
 
     Example: discsum analyze attention article.txt --model hf:facebook/bart-large-cnn --layer 6 -o analysis
     """
-    from discsum.data.inputs import Item, read_inputs
-
     check_model(model)
     with as_usage():
         check_name(selector)

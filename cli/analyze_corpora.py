@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.abstractive.folder import check_model_location
+from discsum.abstractive.folder import check_model_location, load_tokenizer
 from discsum.batches import batches
 from discsum.cli.analysis import Documents, Out, read_table, write_numbers
 from discsum.cli.command import as_usage
@@ -16,11 +16,11 @@ from discsum.cli.documents import BATCH, Run, in_batches
 from discsum.cli.options import Device, Inputs, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
+from discsum.data.inputs import Item, read_inputs
 from discsum.devices import check_device
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
-    from discsum.data.inputs import Item
     from discsum.data.pairs import Pair
     from discsum.document import Document
     from discsum.parsers.parser import Parser
@@ -78,7 +78,6 @@ def corpus(
     run = Run()
     pairs = read_table(table, documents, run)
     from discsum.abstractive.analysis.corpus import corpus_statistics
-    from discsum.abstractive.folder import load_tokenizer
     from discsum.parsers.parsing import ensure_parsed
 
     tokenizer = None if model is None else load_tokenizer(model)
@@ -113,7 +112,6 @@ def trees(
     """
     with as_usage():
         check_device(device)
-    from discsum.data.inputs import read_inputs
     from discsum.parsers.tree_statistics import tree_statistics
 
     run = Run()

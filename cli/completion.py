@@ -8,6 +8,7 @@ from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.baselines import BASELINES
 from discsum.constants import ORACLE, PARSER_KIND, SUMMARIZER_KIND
 from discsum.persistence import shipped
+from discsum.recipes import names
 
 Completer = Callable[[str], list[str]]
 
@@ -21,14 +22,8 @@ def among(names: Callable[[], Iterable[str]]) -> Completer:
     return complete
 
 
-def _recipes() -> list[str]:
-    from discsum.recipes import names
-
-    return names()
-
-
 parsers = among(lambda: shipped(PARSER_KIND))
 scorers = among(lambda: [*shipped(SUMMARIZER_KIND), *BASELINES.own])
 systems = among(lambda: [*shipped(), *BASELINES.own, ORACLE])
-recipes = among(_recipes)
+recipes = among(names)
 selectors = among(lambda: ["all", *SELECTORS.own])

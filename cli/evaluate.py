@@ -49,10 +49,14 @@ from discsum.cli.paper_tables import (
     Seeds,
     Setting,
     Table,
+    show_parameters,
+    show_table,
 )
 from discsum.cli.progress import counting, loading, say
 from discsum.constants import BEAMS, HUB, ORACLE, SHIPPED_PARSER, UNITS
+from discsum.data.made_folder import has_parts, is_dataset_folder
 from discsum.data.storage import is_pattern, location
+from discsum.data.summaries import is_summaries
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import is_device
@@ -197,8 +201,6 @@ def evaluate(
     if twice := [name for name, times in Counter(models).items() if times > 1]:
         raise typer.BadParameter(f"expected each model once, got {', '.join(twice)} twice")
     if parameters:
-        from discsum.cli.paper_tables import show_parameters
-
         check_unused(context, ("models_and_data", "parameters", "head_files", "style"), "with --parameters")
         show_parameters([*models, data] if data else [], style)
         return
@@ -211,15 +213,11 @@ def evaluate(
     if isinstance(place, Path) and not (place.exists() or is_pattern(place) or data.startswith(HUB)):
         raise InputError(f"{data}: no such file or folder")
     if table is not None:
-        from discsum.cli.paper_tables import show_table
-
         show_table(context, models, data)
         return
     check_unused(context, context.params.keys() - {*OF_TABLES}, "without --table")
     from discsum.cli.parser_scores import show_parsers
-    from discsum.data.made_folder import has_parts, is_dataset_folder
     from discsum.data.pairs import PairSource
-    from discsum.data.summaries import is_summaries
     from discsum.parsers.tree_folder import has_trees
     from discsum.parsers.treebank import is_gum_checkout
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +13,7 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused
 from discsum.cli.evaluate_checks import OF_SEARCH, check_files
 from discsum.cli.output_paths import check_writable, local_path
-from discsum.cli.progress import reporter
+from discsum.cli.progress import counting, loading, reporter
 from discsum.constants import SHIPPED_PARSER
 from discsum.data.storage import is_url
 from discsum.devices import check_device
@@ -107,18 +108,7 @@ def show_table(context: typer.Context, models: Sequence[str], data: str) -> None
         check_writable(Path(str(local_path(given["runs"]))), folder=True, option="--runs")
         if given["output"] is not None:
             check_writable(Path(given["output"]), folder=False)
-        _show_trained(
-            int(table),
-            given["setting"],
-            Path(data),
-            Path(given["runs"]),
-            given["settings"] or [],
-            given["draws"],
-            given["output"],
-            given["style"],
-            low_resource=given["low_resource"],
-            seeds=given["seeds"],
-        )
+        _show_trained(given, Path(data))
         return
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
@@ -131,78 +121,51 @@ def show_table(context: typer.Context, models: Sequence[str], data: str) -> None
     search = {*OF_SEARCH, "block_trigrams"} - ({"truncate"} if table == FASTER_ENCODERS else set())
     check_unused(context, (*used, "style", *search), f"with --table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
-    rows = given["first"], given["last"]
-    check_files(source, *rows, given["output"])
+    check_files(source, given["first"], given["last"], given["output"])
     if table == COARSE_TO_FINE and not any(map(is_sequence_to_sequence, models)):
         check_unused(context, context.params.keys() - search, "with extractive systems alone")
     with as_usage():
         generation = Generation(
             **{name: given[name] for name in OF_SEARCH}, block_trigrams=bool(given["block_trigrams"])
         )
-    shown = given["output"], given["style"]
-    parser, device = given["parser"] or SHIPPED_PARSER, given["device"]
-    _show_models(table, models, source, *rows, parser, device, generation, *shown)
+    _show_models(given, models, source, generation)
 
 
-def _show_trained(
-    table: int,
-    setting: str | None,
-    data: Path,
-    runs: Path,
-    settings: Sequence[str],
-    draws: int,
-    output: str | None,
-    style: str,
-    *,
-    low_resource: bool,
-    seeds: int | None = None,
-) -> None:
+def _show_trained(given: Mapping[str, Any], data: Path) -> None:
     """Train the missing rows of a table, or of one setting, and print our scores and the paper's.
 
-    `low_resource` gives the rows the fields of the low-resource recipe; `settings` override these.
+    With `--low-resource`, rows get the fields of the low-resource recipe; `--set` overrides these.
     """
     from discsum.experiments.report import table_report, write_entries
     from discsum.experiments.rows import SETTINGS, low_resource_fields, table_rows
     from discsum.experiments.tables import run_table
 
-    rows = table_rows(table, [setting] if setting else SETTINGS)
+    table, settings = int(given["table"]), given["settings"] or []
+    draws, seeds = given["draws"], given["seeds"]
+    rows = table_rows(table, [given["setting"]] if given["setting"] else SETTINGS)
     named = {setting.partition("=")[0] for setting in settings}
-    fields = low_resource_fields(table) if low_resource else []
+    fields = low_resource_fields(table) if given["low_resource"] else []
     settings = [*(one for one in fields if one.partition("=")[0] not in named), *settings]
-    results = run_table(rows, data, runs, settings, draws, reporter(err=True), seeds)
-    typer.echo(table_report(results, table, data, settings, draws, style, seeds))
-    if output is not None:
+    results = run_table(rows, data, Path(given["runs"]), settings, draws, reporter(err=True), seeds)
+    typer.echo(table_report(results, table, data, settings, draws, given["style"], seeds))
+    if given["output"] is not None:
         write_entries(
-            Path(output), [entry for result in results for draw in result.draws for entry in draw.documents()]
+            Path(given["output"]), [entry for result in results for draw in result.draws for entry in draw.documents()]
         )
 
 
-def _show_models(
-    table: str,
-    models: Sequence[str],
-    source: PairSource,
-    first: int,
-    last: int | None,
-    parser: str,
-    device: str,
-    generation: Generation,
-    output: str | None,
-    style: str,
-) -> None:
+def _show_models(given: Mapping[str, Any], models: Sequence[str], source: PairSource, generation: Generation) -> None:
     """Print the measures of a paper's table for models on rows of a table of texts.
 
-    With `coarse-to-fine`, `models` may include extractive systems. Summaries are written to the file `output`.
+    With `coarse-to-fine`, `models` may include extractive systems. Summaries are written to the file of `--output`.
 
     Raises:
         InputError: A row that cannot be read; without it, runs would measure different documents.
     """
-    from functools import partial
-
-    from discsum.cli.progress import counting, loading
     from discsum.data.pairs import Pair
 
-    pairs = []
-    for pair in source.pairs(first, last):
+    pairs, device = [], given["device"]
+    for pair in source.pairs(given["first"], given["last"]):
         if not isinstance(pair, Pair):
             raise InputError(f"{pair.source}: {pair.reason}")
         pairs.append(pair)
@@ -213,9 +176,10 @@ def _show_models(
         from discsum.experiments.faster_encoders import measure_encoders
         from discsum.experiments.report import write_entries
         from discsum.parsers.loading import load_parser
+    engine = partial(load_parser, given["parser"] or SHIPPED_PARSER, device)
     with counting("evaluated", len(models) * len(pairs)) as show:
-        measure = measure_chunks if table == COARSE_TO_FINE else measure_encoders
-        found = measure(models, pairs, partial(load_parser, parser, device), generation, show, device)
-    typer.echo(found.report(style))
-    if output is not None:
-        write_entries(Path(output), found.summaries)
+        measure = measure_chunks if given["table"] == COARSE_TO_FINE else measure_encoders
+        found = measure(models, pairs, engine, generation, show, device)
+    typer.echo(found.report(given["style"]))
+    if given["output"] is not None:
+        write_entries(Path(given["output"]), found.summaries)

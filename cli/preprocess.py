@@ -34,6 +34,7 @@ from discsum.cli.shard_options import (
 from discsum.cli.shards import fill
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
+from discsum.data.storage import location
 from discsum.oracles import ORACLES
 
 app = command_app()
@@ -103,7 +104,6 @@ def preprocess(
     from discsum.data.pairs import PairSource
     from discsum.data.preprocess import preprocess_job
     from discsum.data.preprocess_recipe import PreprocessRecipe
-    from discsum.data.storage import location
 
     units = UNITS if unit == "both" else (unit,)
     size, shard_unit = shard_size(shard)

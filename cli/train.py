@@ -16,6 +16,7 @@ from discsum.cli.progress import loading, reporter
 from discsum.data.made_folder import is_dataset_folder
 from discsum.errors import InputError
 from discsum.extras import needs
+from discsum.recipes import read_recipe, summaries
 
 app = command_app()
 
@@ -25,8 +26,6 @@ class TrainCommand(GroupedCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-        from discsum.recipes import summaries
-
         super().format_help(ctx, formatter)
         formatter.write("\nShipped recipes:\n")
         for recipes in summaries().values():
@@ -74,8 +73,6 @@ def train(
 
     Example: discsum train parser data=trees seed=5 -o runs/parser-5
     """
-    from discsum.recipes import read_recipe
-
     content = read_recipe(recipe, settings or [])
     with loading("the training code"):
         if not fields:

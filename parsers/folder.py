@@ -22,7 +22,8 @@ from discsum.json_objects import checked_fields
 from discsum.model_settings import check_settings
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.encoder import longest_window, without_pooler
-from discsum.parsers.network import NetworkConfig, ParserNetwork
+from discsum.parsers.network import ParserNetwork
+from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.subwords import without_limits
 from discsum.persistence import (
     CONFIG,
@@ -103,6 +104,7 @@ class ParserFile(Checked):
         return [f"labels: expected nuclearities {', '.join(NUCLEARITIES)}, got {others[0]!r}"]
 
 
+@own_defaults()
 def load(name_or_path: str | Path) -> Loaded:
     """Return the parser in a folder.
 
@@ -110,11 +112,6 @@ def load(name_or_path: str | Path) -> Loaded:
         InputError: As of `own_defaults`.
         WeightsError: Files are missing, damaged, altered, or of another kind of model.
     """
-    with own_defaults():
-        return _load(name_or_path)
-
-
-def _load(name_or_path: str | Path) -> Loaded:
     model = read_model(name_or_path, PARSER_KIND)
     config = checked_fields(ParserFile, model.config, model.path / CONFIG, WeightsError)
     tokenizer = _read_tokenizer(model.path / TOKENIZER, config.tokenizer_sha256)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from discsum.devices import to_device
 from discsum.parsers.budgets import budget_of
+from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.running_sums import RunningSums
 from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.relation_classes import GUM_CLASSES, RelationClasses
@@ -20,25 +21,6 @@ from discsum.tree import NUCLEARITIES
 Label = tuple[str, str]
 # Nodes labelled in one batch, at least.
 PIECE = 256
-
-
-@dataclass(frozen=True)
-class LabelConfig:
-    """Sizes of a label scorer, and its inputs besides the outermost EDU states and mean states of both children.
-
-    Attributes:
-        inner: Size of the hidden layers.
-        dropout: Dropout rate.
-        rank: Size of the elementwise product of both children's projections; 0 for none.
-        edges: Size of a projection of the subword vectors at the ends of each child; 0 for none.
-        heads: Whether nodes are labelled a second time, with the states of the children's head EDUs.
-    """
-
-    inner: int = 384
-    dropout: float = 0.3
-    rank: int = 0
-    edges: int = 0
-    heads: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,22 +42,21 @@ class LabelScorer(nn.Module):
     """Scores labels, each a nuclearity with a relation, from both children of a node.
 
     A label's logit is the sum of three: one of the label itself, one of its nuclearity with the relation's class, and
-    one of its nuclearity. So rare labels learn from their class. Relations hold between nuclei, so with `heads` there
-    are two passes: the nuclearities predicted by the first determine the head EDU of each child, and the second also
-    reads the states of these EDUs.
+    one of its nuclearity. So rare labels learn from their class. Relations hold between nuclei, so with `label_heads`
+    there are two passes: the nuclearities predicted by the first determine the head EDU of each child, and the second
+    also reads the states of these EDUs.
     """
 
     def __init__(
         self,
         labels: Sequence[Label],
-        hidden: int,
         width: int,
-        config: LabelConfig,
+        config: NetworkConfig,
         relation_classes: RelationClasses = GUM_CLASSES,
     ) -> None:
-        """Build a scorer of `labels` from EDU states of size `hidden` and subword vectors of size `width`."""
+        """Build a scorer of `labels` from EDU states, and from subword vectors of size `width`."""
         super().__init__()
-        inner, dropout = config.inner, config.dropout
+        hidden, inner, dropout = config.hidden, config.label_inner, config.dropout
         self.labels = tuple((nuclearity, relation) for nuclearity, relation in labels)
         self.relation_classes = relation_classes
         coarse = [(nuclearity, relation_classes(relation)) for nuclearity, relation in self.labels]
@@ -85,13 +66,13 @@ class LabelScorer(nn.Module):
         self.right_size = nn.Embedding(len(SIZE_BUCKETS) + 1, inner)
         self.left_opening = nn.Embedding(4, inner)
         self.right_opening = nn.Embedding(4, inner)
-        if config.rank:
-            self.factors = nn.ModuleList(nn.Linear(3 * hidden, config.rank) for _ in range(2))
-            self.product = nn.Linear(config.rank, inner)
-        if config.edges:
-            self.edges = nn.Linear(width, config.edges)
-            self.edge_input = nn.Linear(4 * config.edges, inner, bias=False)
-        if config.heads:
+        if config.label_rank:
+            self.factors = nn.ModuleList(nn.Linear(3 * hidden, config.label_rank) for _ in range(2))
+            self.product = nn.Linear(config.label_rank, inner)
+        if config.label_edges:
+            self.edges = nn.Linear(width, config.label_edges)
+            self.edge_input = nn.Linear(4 * config.label_edges, inner, bias=False)
+        if config.label_heads:
             self.heads = nn.Linear(2 * hidden, inner)
         # Optional inputs start with zero weights, so that training can continue from a scorer without them.
         for added in ("product", "edge_input", "heads"):
@@ -122,7 +103,7 @@ class LabelScorer(nn.Module):
         # Some nodes at a time: the input of each is six times as large as an EDU's state.
         most = max(PIECE, budget_of(nodes.device).edus)
         inner: Iterable[Tensor] = (self._inner(edus, totals, some) for some in torch.split(nodes, most))
-        if not self.config.heads:
+        if not self.config.label_heads:
             return [torch.cat([self._logits(some) for some in inner])]
         inner = [*inner]
         first = torch.cat([self._logits(some) for some in inner])
@@ -148,12 +129,12 @@ class LabelScorer(nn.Module):
         inner: Tensor = self.input(self.dropout(torch.cat([*ends, left, right], dim=-1)))
         inner = inner + self.left_size(self._bucket(left_size)) + self.right_size(self._bucket(right_size))
         inner = inner + self.left_opening(openings[first]) + self.right_opening(openings[split + 1])
-        if self.config.rank:
+        if self.config.label_rank:
             parts = ([ends[0], ends[1], left], [ends[2], ends[3], right])
             factors = zip(self.factors, parts, strict=True)
             one, other = (factor(self.dropout(torch.cat(part, dim=-1))) for factor, part in factors)
             inner = inner + self.product(one * other)
-        if self.config.edges:
+        if self.config.label_edges:
             assert edges is not None, "the network gives them to a scorer that reads them"
             outer = [edges[first, 0], edges[split, 1], edges[split + 1, 0], edges[last, 1]]
             inner = inner + self.edge_input(torch.cat(outer, dim=-1))

@@ -109,7 +109,7 @@ def parseval(
         classes = RelationClasses.of({node.relation for tree in trees if tree for node in tree.nodes}, {})
     counts: dict[str, list[Counts]] = {metric: [] for metric in METRICS}
     edus = "predicted" if from_text else "gold"
-    sentences = "predicted" if from_text else _origin(guessed)
+    sentences = "predicted" if from_text else "guessed" if guessed else "gold"
     for truth, guess in pairs:
         if truth.tree is None and len(truth.edus) > 1:
             raise InputError(f"{truth.label}: expected a gold tree over {len(truth.edus)} EDUs, got none")
@@ -126,11 +126,6 @@ def parseval(
     signature = Signature.of(method=method, **units, key=(f"{key}-of-first", "end-of-last"), **measured)
     figures = {metric: total(own).f1 for metric, own in counts.items()}
     return ParsevalScores(**figures, signature=signature, counts={metric: tuple(own) for metric, own in counts.items()})
-
-
-def _origin(guessed: bool) -> str:
-    """Return where gold sentences come from, for signatures."""
-    return "guessed" if guessed else "gold"
 
 
 def _project(constituents: Iterable[Constituent], metric: str) -> Counter[tuple[object, ...]]:
@@ -259,6 +254,6 @@ def segmentation(
     precision = 100.0 * whole.right / whole.predicted if whole.predicted else empty
     recall = 100.0 * whole.right / whole.gold if whole.gold else empty
     measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(counts)}
-    origin = {"gold": _origin(guessed)} if guessed else {}
+    origin = {"gold": "guessed"} if guessed else {}
     signature = Signature.of(method="segmentation", unit=unit, **origin, **measured)
     return SegmentationScores(precision, recall, whole.f1, signature, {"f1": tuple(counts)})

@@ -251,12 +251,11 @@ def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> T
     Args:
         vectors: `(subwords, width)` contextual vectors of a stretch of text.
         starts: `(subwords,)` offset of each subword's first character, in order.
-        spans: Units in the stretch, in order; one without a subword gets zeros.
+        spans: One or more units in the stretch, in order; one without a subword gets zeros.
     """
-    bounds = np.array([(span.start, span.end) for span in spans], dtype=np.int64).reshape(-1, 2)
-    first, after = np.searchsorted(starts, bounds.T)
+    first, after = np.searchsorted(starts, np.array([(span.start, span.end) for span in spans]).T)
     # Units tile the text, so the subwords of all units are one stretch.
-    inside = vectors[first[0] : after[-1]] if len(spans) else vectors[:0]
-    offsets = to_device(first - first[0] if len(spans) else first, vectors.device)
+    inside = vectors[first[0] : after[-1]]
+    offsets = to_device(first - first[0], vectors.device)
     means: Tensor = embedding_bag(torch.arange(len(inside), device=vectors.device), inside, offsets, mode="mean")
     return means

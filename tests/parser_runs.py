@@ -3,6 +3,7 @@
 import tiny
 
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
@@ -34,6 +35,6 @@ def train(recipe, treebank, folder, kill_at="never"):
             raise KilledError
 
     documents = (read_gum(treebank, split) for split in ("train", "dev"))
-    loop = TrainingLoop(ParserTask(recipe, *documents, "tiny-gum", "A note."), folder, report)
+    loop = TrainingLoop(ParserTask(recipe, Treebank.of_gum("gum", *documents), "tiny-gum", "A note."), folder, report)
     loop.run(report)
     return loop, lines

@@ -9,7 +9,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from discsum.parsers.network import NetworkConfig, ParserNetwork
+from discsum.parsers.network import ParserNetwork
+from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.parser import Parser
 from discsum.parsers.subwords import split_subwords
 

@@ -78,16 +78,15 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
             # The first process gives the same warnings.
             warnings.simplefilter("ignore", InputWarning)
         treebank = read_treebank(data, recipe.split, recipe.sentences)
-    train, dev = treebank.train, treebank.dev
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     with _locked(folder, report) as say:
         if not recipe.seeds:
             if any(folder.glob(f"{SEED.format('*')}/{LAST}")):
                 raise InputError(f"{folder}: expected a folder for a single run, found runs of several seeds there")
             cache = folder.parent / "silver"
-            task = ParserTask(recipe, train, dev, name, notes, treebank=treebank, texts=texts, cache=cache)
+            task = ParserTask(recipe, treebank, name, notes, texts=texts, cache=cache)
             return _run(task, folder, say, "--parser")
-        train_seeds(recipe, train, dev, folder, name, notes, texts, say, treebank)
+        train_seeds(recipe, treebank, folder, name, notes, texts, say)
         best = folder / BEST
         say(f"{best}: the mean of the runs' best weights; use them with --parser {best}")
         return best

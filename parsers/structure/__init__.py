@@ -3,26 +3,8 @@
 from __future__ import annotations
 
 from discsum.parsers.structure import chart, greedy
-from discsum.parsers.structure.scores import (
-    Bracketing,
-    Design,
-    Expected,
-    SplitScorer,
-    SplitScores,
-    Target,
-    joined_nodes,
-)
+from discsum.parsers.structure.scores import Design, Expected, SplitScorer, SplitScores, joined_nodes
 
 DESIGNS: dict[str, Design] = {"chart": chart.DESIGN, "top_down": greedy.TOP_DOWN, "distance": greedy.DISTANCE}
 
-
-__all__ = [
-    "DESIGNS",
-    "Bracketing",
-    "Design",
-    "Expected",
-    "SplitScorer",
-    "SplitScores",
-    "Target",
-    "joined_nodes",
-]
+__all__ = ["DESIGNS", "Expected", "SplitScorer", "SplitScores", "joined_nodes"]

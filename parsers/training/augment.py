@@ -11,7 +11,6 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.errors import InputError
 from discsum.parsers.subwords import CASES, GAPS, Subwords
 from discsum.parsers.training.examples import Example, Targets
 
@@ -33,8 +32,7 @@ def prune(example: Example, random: np.random.Generator, section: float, drop: f
         drop: Probability of removing each satellite of at most a third of the document.
     """
     tree = example.tree
-    if tree is None:
-        raise InputError(f"{example.id}: expected a document with a tree, got one without")
+    assert tree is not None, "gold documents have trees"
     edus = len(example.targets.edu_starts)
     opens = np.append(np.isin(example.targets.edu_starts, example.targets.sentence_starts), True)
     kept = np.ones(edus, dtype=bool)

@@ -73,8 +73,7 @@ def label_set(documents: Sequence[Document]) -> list[Label]:
 
 def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Label]) -> Example:
     """Return `document` as an example; `labels` has the labels of all nodes of its tree."""
-    if document.tree is None:
-        raise InputError(f"{document.id}: expected a document with a tree, got one without")
+    tree = document.require_tree("training")
     subwords = split_subwords(document.text, tokenizer)
     edu_starts, sentence_starts = first_subwords(subwords, document.edus), first_subwords(subwords, document.sentences)
     shared = np.flatnonzero(np.diff(edu_starts, prepend=-1) <= 0)
@@ -87,9 +86,9 @@ def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Labe
     tags[edu_starts] = EDU_START
     tags[sentence_starts] = SENTENCE_START
     index = {label: position for position, label in enumerate(labels)}
-    targets = [index[node.nuclearity, node.relation] for node in document.tree.nodes]
-    gold = Targets(edu_starts, sentence_starts, document.tree.spans, np.array(targets, dtype=np.int64))
-    return Example(document.id, document.tree, subwords, np.eye(3, dtype=np.float32)[tags], gold)
+    targets = [index[node.nuclearity, node.relation] for node in tree.nodes]
+    gold = Targets(edu_starts, sentence_starts, tree.spans, np.array(targets, dtype=np.int64))
+    return Example(document.id, tree, subwords, np.eye(3, dtype=np.float32)[tags], gold)
 
 
 class GoldExamples:

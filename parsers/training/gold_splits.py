@@ -9,7 +9,7 @@ from pathlib import Path
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.parsers.training.given_trees import is_tree_folder
-from discsum.parsers.training.splits import KEPT, Splits, match_names
+from discsum.parsers.training.splits import SPLITS_FILE, Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
 from discsum.parsers.treebank import ALL, LISTING, is_gum_checkout, read_gum, read_splits, split_folders, split_name
 from discsum.persistence import locate
@@ -109,7 +109,7 @@ def _documents_of(
         return list(found.documents.values())
     names: Mapping[str, Sequence[str]]
     if trained is not None:
-        names, source = trained.splits.names, locate(trained.parser) / KEPT
+        names, source = trained.splits.names, locate(trained.parser) / SPLITS_FILE
         remedy = (
             f"name the treebank that {trained.parser} was trained on, with all its documents, or measure on all of "
             f"{folder} with --split {ALL}"

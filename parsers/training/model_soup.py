@@ -15,7 +15,6 @@ from pathlib import Path
 
 import torch
 
-from discsum.document import Document
 from discsum.errors import InputError
 from discsum.files import replacing_folder
 from discsum.parsers.parser import Parser
@@ -34,14 +33,12 @@ SEED = "seed-{}"
 
 def train_seeds(
     recipe: ParserRecipe,
-    train: Sequence[Document],
-    dev: Sequence[Document],
+    treebank: Treebank,
     folder: Path,
     name: str,
     notes: str,
     texts: Sequence[str],
     report: Callable[[str], None] = lambda line: None,
-    treebank: Treebank | None = None,
 ) -> ParserScores | None:
     """Train a parser with each of the recipe's seeds and write the mean of their best weights to `folder / 'best'`.
 
@@ -65,11 +62,9 @@ def train_seeds(
         # Weights that `start` lacks must be the same in all runs, too.
         task = ParserTask(
             run_recipe,
-            train,
-            dev,
+            treebank,
             name,
             notes,
-            treebank=treebank,
             texts=texts,
             cache=cache,
             weights_seed=recipe.seeds[0],
@@ -82,7 +77,7 @@ def train_seeds(
         began = {name: value for name, value in state["task"].items() if value is not None}
         learned[seed] = json.dumps([state["data"], began], sort_keys=True)
         parsers.append(Parser.from_pretrained(run_folder / BEST, device=str(task.accelerator.device)))
-        runs.append((f"seed {seed}, step {best.steps}", evaluate_parser(parsers[-1], dev)))
+        runs.append((f"seed {seed}, step {best.steps}", evaluate_parser(parsers[-1], treebank.dev)))
     if not runs:
         return None
     if len(set(learned.values())) > 1:
@@ -92,7 +87,7 @@ def train_seeds(
     # Measured as saved, in half precision.
     with replacing_folder(folder / BEST) as new:
         average_weights(parsers, name).save_pretrained(new)
-        scores = evaluate_parser(Parser.from_pretrained(new, device=str(parsers[0].network.device)), dev)
+        scores = evaluate_parser(Parser.from_pretrained(new, device=str(parsers[0].network.device)), treebank.dev)
         task.treebank.splits.write(new)
         (new / CARD).write_text(mean_card(name, recipe, task.treebank, runs, scores, notes), encoding="utf-8")
     report(f"mean of {len(runs)} parsers' weights {scores}")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from discsum.parsers.network import NetworkConfig
+from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.structure import DESIGNS
 from discsum.parsers.training.splits import SplitConfig
 from discsum.parsers.tree_folder import NEWLINE, PUNCTUATION

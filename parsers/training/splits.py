@@ -21,7 +21,8 @@ from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
 
-KEPT = "treebank.json"
+# File in a parser's folder with the splits that it was trained with.
+SPLITS_FILE = "treebank.json"
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,13 @@ class Splits:
 
     def write(self, folder: Path) -> None:
         """Write the splits to a parser's folder."""
-        with replacing(folder / KEPT) as path:
+        with replacing(folder / SPLITS_FILE) as path:
             path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Splits | None:
         """Return the splits in a parser's folder; None if it has none."""
-        path = folder / KEPT
+        path = folder / SPLITS_FILE
         if not path.is_file():
             return None
         return checked_fields(cls, read_object(path, InputError), path, InputError)

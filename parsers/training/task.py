@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from discsum.constants import PARSER_KIND, SHIPPED_PARSER
 from discsum.devices import has_fast_bfloat16
-from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.parsers.encoder import longest_window
 from discsum.parsers.network import ParserNetwork
@@ -72,12 +71,10 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
     def __init__(
         self,
         recipe: ParserRecipe,
-        train: Sequence[Document],
-        dev: Sequence[Document],
+        treebank: Treebank,
         name: str,
         notes: str = "",
         *,
-        treebank: Treebank | None = None,
         texts: Sequence[str] = (),
         cache: Path | None = None,
         weights_seed: int | None = None,
@@ -86,11 +83,9 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
 
         Args:
             recipe: All settings.
-            train: Gold documents to train on.
-            dev: Gold documents to validate on.
+            treebank: Gold documents to train and to validate on.
             name: The parser's name.
             notes: Text for the model card.
-            treebank: The treebank of the documents, by default GUM.
             texts: Texts without trees for the recipe's teachers.
             cache: Folder of the teachers' predictions, which runs may share; required with teachers.
             weights_seed: Seed of the weights that neither encoder nor `start` gives; by default the recipe's. Runs
@@ -113,16 +108,16 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
                 f"network.window: expected at most {longest} subwords, the limit of {recipe.encoder}, got "
                 f"{recipe.network.window}; set network.window={longest}"
             )
-        self.tokenizer, labels = pretrained.tokenizer, label_set(train)
-        super().__init__(recipe, GoldExamples(train, self.tokenizer, labels), HeldOut(dev))
+        self.tokenizer, labels = pretrained.tokenizer, label_set(treebank.train)
+        super().__init__(recipe, GoldExamples(treebank.train, self.tokenizer, labels), HeldOut(treebank.dev))
         if DESIGNS[recipe.network.design].learns_distributions:
             warn_of_memory(self.train.documents)
-        self.dev, self.name, self.notes = dev, name, notes
-        given = treebank or Treebank.of_gum("gum", [*train], [*dev])
-        self.treebank = replace(given, train=[*self.train.documents])
+        self.name, self.notes = name, notes
+        # Without documents that cannot be learned from.
+        self.treebank = replace(treebank, train=self.train.documents)
         relations = {relation for _, relation in labels}
         classes = RelationClasses.of(relations, recipe.classes)
-        _check_classes(classes, relations | {relation for _, relation in label_set(dev)})
+        _check_classes(classes, relations | {relation for _, relation in label_set(treebank.dev)})
         parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network, classes)
         self.parser = parser.to(self.accelerator.device)
         # Word vectors are half of the parameters; a few hundred documents are too few to improve them.
@@ -174,12 +169,12 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         recipe, labels = self.recipe, self.parser.labels.labels
         if recipe.teachers:
             assert self._cache is not None, "callers with teachers give a cache"
-            held_out = {"".join(document.text.split()) for document in self.dev}
+            held_out = {"".join(document.text.split()) for document in self.treebank.dev}
             shared = [number for number, text in enumerate(self._texts) if "".join(text.split()) in held_out]
             if shared:
                 raise InputError(
-                    f"texts: expected none of the {len(self.dev)} documents to validate on, got {len(shared)} of them; "
-                    f"the first is text {shared[0] + 1}; leave them out"
+                    f"texts: expected none of the {len(self.treebank.dev)} documents to validate on, got {len(shared)} "
+                    f"of them; the first is text {shared[0] + 1}; leave them out"
                 )
             texts = [separate_paragraphs(truncate(text, recipe.longest)) for text in self._texts]
             with local_main_first():
@@ -225,7 +220,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
 
     def validate(self) -> dict[str, float]:
         """Return the figures on the dev documents, in percent."""
-        scores = evaluate_parser(self._parser(), self.dev)
+        scores = evaluate_parser(self._parser(), self.treebank.dev)
         return scores.figures | {"selection_score": round(scores.selection_score, 4)}
 
     def selection_score(self, entry: LogEntry) -> float:

@@ -34,6 +34,7 @@ from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
@@ -73,8 +74,8 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
             "batch_size": 1,
             "learning_rate": 0.01,
         }
-        documents = [read_gum(place / "gum", split) for split in ("train", "dev")]
-        TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), *documents, "tiny"), folder, silent).run(silent)
+        bank = Treebank.of_gum("gum", *(read_gum(place / "gum", split) for split in ("train", "dev")))
+        TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), bank, "tiny"), folder, silent).run(silent)
 
     def train_summarizer(folder: Path) -> None:
         trainer(news, parser, folder).run(silent)

@@ -20,7 +20,7 @@ from discsum.parsers.training import examples
 from discsum.parsers.training.examples import GoldExamples, label_set
 from discsum.parsers.training.gold_splits import read_split
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.splits import read_treebank
+from discsum.parsers.training.splits import Treebank, read_treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.relation_classes import RelationClasses
 from discsum.training.loop import TrainingLoop
@@ -57,7 +57,7 @@ def run(recipe, folder, bank, report=lambda line: None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         treebank = read_treebank(bank, recipe.split, recipe.sentences)
-    task = ParserTask(recipe, treebank.train, treebank.dev, "klein", treebank=treebank)
+    task = ParserTask(recipe, treebank, "klein")
     loop = TrainingLoop(task, folder, report)
     loop.run(report)
     return treebank
@@ -93,7 +93,7 @@ def trained(tmp_path_factory):
 
 def test_the_english_encoder_is_doubted_for_another_language():
     with pytest.warns(InputWarning, match="encoder: expected one of the language 'de', got discsum-gum, which is Engl"):
-        ParserTask(settings("discsum-gum", language="de"), STORIES[:2], STORIES[2:3], "klein")
+        ParserTask(settings("discsum-gum", language="de"), Treebank.of_gum("klein", STORIES[:2], STORIES[2:3]), "klein")
 
 
 def right_branching(documents):

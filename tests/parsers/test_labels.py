@@ -6,20 +6,21 @@ import tiny
 import torch
 from small_trees import random_tree
 
-from discsum.parsers.labels import PIECE, LabelConfig, LabelInputs, LabelScorer, child_heads, choose
+from discsum.parsers.labels import PIECE, LabelInputs, LabelScorer, child_heads, choose
+from discsum.parsers.network_config import NetworkConfig
 from discsum.tree import NUCLEARITIES, RSTTree
 
 CONFIGS = [
-    LabelConfig(inner=12),
-    LabelConfig(inner=12, rank=4),
-    LabelConfig(inner=12, edges=5),
-    LabelConfig(inner=12, rank=4, edges=5, heads=True),
+    NetworkConfig(hidden=8, label_inner=12),
+    NetworkConfig(hidden=8, label_inner=12, label_rank=4),
+    NetworkConfig(hidden=8, label_inner=12, label_edges=5),
+    NetworkConfig(hidden=8, label_inner=12, label_rank=4, label_edges=5, label_heads=True),
 ]
 
 
 def make(config):
     torch.manual_seed(1)
-    scorer = LabelScorer(tiny.LABELS, 8, 6, config).eval()
+    scorer = LabelScorer(tiny.LABELS, 6, config).eval()
     # Imitate training, because weights of optional inputs start at zero.
     for parameter in scorer.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
@@ -40,7 +41,7 @@ def test_nodes_are_labelled_each_on_its_own_at_first(config, edus):
     scorer, document, nodes = make(config), inputs(edus), rows(random_tree(edus, 3))
     with torch.inference_mode():
         passes = scorer(document, nodes)
-        assert len(passes) == 1 + config.heads
+        assert len(passes) == 1 + config.label_heads
         assert {found.shape for found in passes} == {(edus - 1, len(tiny.LABELS))}
         for index in {0, min(PIECE, edus - 2), edus - 2}:
             torch.testing.assert_close(scorer(document, nodes[index][None])[0][0], passes[0][index])
@@ -68,7 +69,7 @@ def test_a_part_is_read_where_it_is_asked_for():
     for config in CONFIGS:
         with torch.inference_mode():
             same = torch.equal(make(config)(document, nodes)[-1], make(config)(other, nodes)[-1])
-        assert same == (not config.edges)
+        assert same == (not config.label_edges)
 
 
 def test_heads_are_found_by_going_down_to_the_nucleus():

@@ -18,6 +18,7 @@ from discsum.parsers.training.examples import digest
 from discsum.parsers.training.model_soup import train_seeds
 from discsum.parsers.training.pseudo_labels import pseudo_label, separate_paragraphs, shuffled_cycle, truncate
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.training.teachers import Teachers
 from discsum.parsers.treebank import read_gum
@@ -224,8 +225,8 @@ def test_a_student_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder
             if line.startswith(kill_at):
                 raise KilledError
 
-        train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
-        task = ParserTask(recipe, train, dev, name, texts=texts, cache=tmp_path / "silver")
+        bank = Treebank.of_gum("gum", read_gum(treebank, "train"), read_gum(treebank, "dev"))
+        task = ParserTask(recipe, bank, name, texts=texts, cache=tmp_path / "silver")
         loop = TrainingLoop(task, tmp_path / name)
         loop.run(report)
         return loop
@@ -252,18 +253,18 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
     taught = {"teachers": [str(tmp_path / "teacher")], "texts": [{"path": "unseen.jsonl"}]}
     settings = {"encoder": str(encoder_folder), "network": tiny.SIZES, "epochs": 2, "batch_size": 1}
     recipe = ParserRecipe.from_dict(settings | taught)
-    train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
-    labels = [(node.nuclearity, node.relation) for document in train for node in document.tree.nodes]
+    bank = Treebank.of_gum("gum", read_gum(treebank, "train"), read_gum(treebank, "dev"))
+    labels = [(node.nuclearity, node.relation) for document in bank.train for node in document.tree.nodes]
 
     def killed(line):
         if line.startswith("step 3/"):
             raise KilledError
 
     def start(texts, report=lambda line: None):
-        task = ParserTask(recipe, train, dev, "student", texts=texts, cache=tmp_path / "silver")
+        task = ParserTask(recipe, bank, "student", texts=texts, cache=tmp_path / "silver")
         TrainingLoop(task, tmp_path / "run").run(report)
 
-    teacher = ParserTask(ParserRecipe.from_dict(settings), train, dev, "teacher")
+    teacher = ParserTask(ParserRecipe.from_dict(settings), bank, "teacher")
     assert teacher.parser.labels.labels == tuple(sorted(set(labels)))
     teacher.parser.config = replace(teacher.parser.config, edu_threshold=0.0)
     teacher.save(tmp_path / "teacher")
@@ -276,16 +277,16 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
 
 def test_runs_of_several_seeds_learn_from_the_same_teachers(encoder_folder, treebank, tmp_path):
     settings = {"encoder": str(encoder_folder), "network": {**tiny.SIZES, "edu_threshold": 0.1}, "epochs": 1}
-    train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
-    TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), train, dev, "teacher"), tmp_path / "t").run(print)
+    bank = Treebank.of_gum("gum", read_gum(treebank, "train"), read_gum(treebank, "dev"))
+    TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), bank, "teacher"), tmp_path / "t").run(print)
     first = str(tmp_path / "t" / "best")
     taught = {"start": first, "teachers": [first], "texts": [{"path": "unseen.jsonl"}], "seeds": [1, 2]}
     recipe = ParserRecipe.from_dict(settings | taught)
-    assert train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN) is not None
+    assert train_seeds(recipe, bank, tmp_path / "mean", "mean", "", UNSEEN) is not None
     # The run of seed 1 is finished and asks no teacher; that of seed 2 would learn from other texts.
     shutil.rmtree(tmp_path / "mean" / "seed-2")
     with pytest.raises(InputError, match="expected runs with the same examples and the same start, found"):
-        train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN[:1])
+        train_seeds(recipe, bank, tmp_path / "mean", "mean", "", UNSEEN[:1])
 
 
 def test_texts_of_a_recipe_are_those_of_its_rows(tmp_path):

@@ -32,8 +32,8 @@ pytestmark = pytest.mark.usefixtures("bfloat16_everywhere")
 
 
 def soup(recipe, treebank, folder, report=lambda line: None):
-    documents = [read_gum(treebank, split) for split in ("train", "dev")]
-    return train_seeds(recipe, *documents, folder, "mean", "", [], report)
+    bank = Treebank.of_gum("gum", *(read_gum(treebank, split) for split in ("train", "dev")))
+    return train_seeds(recipe, bank, folder, "mean", "", [], report)
 
 
 def total(entry):
@@ -122,7 +122,7 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     shutil.rmtree(tmp_path / "seed-6")
     documents = [read_gum(treebank, split) for split in ("train", "dev")]
     with pytest.raises(InputError, match="expected the training data that the run began with"):
-        train_seeds(asked, documents[0][::-1], documents[1], tmp_path, "mean", "", [])
+        train_seeds(asked, Treebank.of_gum("gum", documents[0][::-1], documents[1]), tmp_path, "mean", "", [])
 
 
 def test_runs_that_are_averaged_begin_with_the_same_weights(
@@ -321,12 +321,12 @@ def test_two_processes_learn_what_one_does(still, undisturbed, treebank, tmp_pat
 
 
 def test_parts_of_a_step_have_the_gradients_of_the_whole_step(still, treebank, tmp_path):
-    documents = [read_gum(treebank, split) for split in ("train", "dev")]
+    bank = Treebank.of_gum("gum", *(read_gum(treebank, split) for split in ("train", "dev")))
     gradients = []
     for count in (1, 2):
         # No predicted EDUs, because a part's number of nodes over them is not known beforehand.
         fields = still | {"predicted_edus": 0.0, "accumulate": count}
-        loop = TrainingLoop(ParserTask(ParserRecipe.from_dict(fields), *documents, "tiny"), tmp_path / "run")
+        loop = TrainingLoop(ParserTask(ParserRecipe.from_dict(fields), bank, "tiny"), tmp_path / "run")
         losses = loop._gradients(Step(0, 0.0, 0.0))
         assert losses["loss"] == pytest.approx(losses["tags"] + losses["splits"] + losses["labels"], rel=1e-5)
         gradients.append({name: value.grad for name, value in loop.task.parser.named_parameters()})

@@ -9,7 +9,8 @@ import torch
 from tokenizers import Tokenizer
 
 from discsum.errors import InputError
-from discsum.parsers.network import NetworkConfig, ParserNetwork
+from discsum.parsers.network import ParserNetwork
+from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.start import initialise_from
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.loading import load_parser
-from discsum.parsers.network import NetworkConfig
+from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.subwords import cut_windows, split_subwords
 
 
