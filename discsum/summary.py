@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import operator
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import chain, groupby, pairwise
+from itertools import groupby
 from math import isfinite
 from textwrap import shorten
 from typing import Any
@@ -15,37 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discsum.dependency import same_unit_groups
 from discsum.document import Document
+from discsum.edu_text import EduText, Selected, single_line_of
 from discsum.errors import InputError, warn_caller
 from discsum.format_registry import FORMATS
-from discsum.layout_patterns import QUOTE
-from discsum.tidying import closed_before, completed, tidied
-from discsum.tree import is_attribution
-from discsum.writing import BLANK_LINE, single_line
-
-# The beginning of a subject.
-_NOUN = re.compile(
-    r"(?:the|an?|he|she|it|they|we|you|th(?:is|ese|ose)|his|her|their|its|our|my|your|there|no|some|many)\b|[A-Z]"
-)
-# Before a reported clause: "that the economy is weak", but not "that is weak", "that man is old".
-_THAT = re.compile(
-    rf"\Athat\s+(?={_NOUN.pattern}"
-    r"|(?:most|all|both|every|each|any|several|(?:no|every|some|any)(?:body|one|thing)|if|when|although)\b)"
-)
-# Characters around a run in which a quotation may begin or end.
-_REACH = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """One unit of a summary: its index among the units, its half-open span in the text, score and text."""
-
-    index: int
-    start: int
-    end: int
-    score: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +39,7 @@ class Summary:
         model: Name of the scorer.
         scores: A score for every unit, in order.
         selected: The units of the summary, in document order.
-        tidy: Whether `text` capitalises every run of EDUs and ends it with a full stop, if the units are EDUs.
+        tidy: Whether `text` has a sentence for the EDUs of each sentence, if the units are EDUs.
         queried: With a query, the scores from which `scores` are combined.
         doubts: Reasons to doubt the choice of units, such as a query without a word in the text.
     """
@@ -124,7 +96,7 @@ class Summary:
         found, last = list[str](), None
         for _, units in groupby(self.selected, key=lambda unit: int(sentences[unit.index])):
             own = [*units]
-            line = " ".join(_single_line(unit.text) for unit in own)
+            line = " ".join(single_line_of(unit.text) for unit in own)
             if last is not None and self._turns[own[0].index] == last.index:
                 found[-1] += f" {line}"
             else:
@@ -139,11 +111,11 @@ class Summary:
         Sentences are joined by a space. EDUs that follow each other in the document keep the text between them
         (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such run
         begins with a capital and ends with a full stop, and runs end with their sentence, which may be a headline. The
-        parts of an interrupted clause are in one run.
+        parts of an interrupted clause are in one run, and so are later EDUs that continue their sentence.
         """
         if self.unit != "edu":
             return " ".join(self.lines)
-        return " ".join(self._words(run) for run in self._runs())
+        return str(EduText(self.document, self.selected, frozenset(self._turns), tidy=self.tidy))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -194,116 +166,6 @@ class Summary:
         """For each unit the index of the unit that is its turn's label, as in `Layout.labels`."""
         units = self.document.units(self.unit)
         return self.document.text_layout.labels([(span.start, span.end) for span in units])
-
-    @cached_property
-    def _labels(self) -> frozenset[int]:
-        """The units that are labels of turns: speakers and times."""
-        return frozenset(self._turns)
-
-    @cached_property
-    def _reported(self) -> frozenset[int]:
-        """The EDUs that begin what an attribution before them reports."""
-        nodes = self.document.tree.nodes if self.document.tree is not None else ()
-        return frozenset(node.split + 1 for node in nodes if node.nuclearity == "SN" and is_attribution(node.relation))
-
-    @cached_property
-    def _clauses(self) -> list[tuple[int, int]]:
-        """The clause of each EDU: its sentence, and with `tidy` a number that the parts of a divided clause share."""
-        sentences, tree = self.document.edu_to_sentence, self.document.tree
-        groups = same_unit_groups(tree) if self.tidy and tree is not None else np.arange(len(sentences))
-        return [*zip(sentences.tolist(), groups.tolist(), strict=True)]
-
-    def _runs(self) -> list[list[Selected]]:
-        """Return the longest runs of selected EDUs that follow each other.
-
-        With `tidy`, a run stays within one sentence, unless the EDU before is a turn's label or ends with a colon. It
-        has all parts of a clause that other EDUs of the sentence interrupt, with the selected EDUs between them.
-        """
-        sentences, clauses = self.document.edu_to_sentence, self._clauses
-        runs: list[list[Selected]] = []
-        # The run of each clause in each sentence.
-        places: dict[tuple[int, int], int] = {}
-        for unit in self.selected:
-            # The run that the unit continues: the last one, or the one in which its clause begins in the same sentence.
-            first, last = len(runs), runs[-1][-1] if runs else None
-            if last is not None and last.index == unit.index - 1:
-                label = self.tidy and (last.index in self._labels or last.text.rstrip().endswith(":"))
-                if not self.tidy or label or sentences[last.index] == sentences[unit.index]:
-                    first -= 1
-            if self.tidy:
-                first = min(first, places.get(clauses[unit.index], first))
-            # In place: copying a run for each of its units would take quadratic time.
-            if first == len(runs):
-                runs.append([])
-            joined = [*chain.from_iterable(runs[first + 1 :]), unit]
-            runs[first] += joined
-            places |= {clauses[one.index]: first for one in joined}
-            del runs[first + 1 :]
-        return runs
-
-    def _words(self, run: Sequence[Selected]) -> str:
-        """Return the text of a run, without line breaks: EDUs that follow each other keep the text between them.
-
-        With `tidy`, it is a sentence, unless it is only a label. A clause that is reported begins without "that" if the
-        attribution was not selected.
-        """
-        words = run[0].text
-        for last, unit in pairwise(run):
-            between = " "
-            if unit.index == last.index + 1:
-                between = self.document.text[last.end : unit.start]
-            elif self._clauses[last.index] == self._clauses[unit.index] and _has_loose_comma(last.text, unit.text):
-                words = words.removesuffix(",")
-            if self.tidy and unit.index > last.index + 1:
-                words = closed_before(words, self.document.text[last.end : unit.start])
-            words += between + unit.text
-        words = _single_line(words)
-        if not self.tidy or {unit.index for unit in run} <= self._labels:
-            return words
-        if run[0].index in self._reported:
-            words = _THAT.sub("", words)
-        return tidied(self._completed(words, run[0], run[-1]))
-
-    def _completed(self, words: str, first: Selected, last: Selected) -> str:
-        """Return the words of a run from `first` to `last`, with both marks of quotations that the selection cuts."""
-        text, units = self.document.text, self.document.units(self.unit)
-        before, after = first.index - 1, last.index + 1
-        if before in self._chosen and after in self._chosen:
-            return words
-        while before in self._chosen and first.start - units[before].start < _REACH:
-            before -= 1
-        while after in self._chosen and units[after].end - last.end < _REACH:
-            after += 1
-        begin, end = units[before + 1].start, units[after - 1].end
-        return completed(
-            words,
-            BLANK_LINE.split(text[max(0, begin - _REACH) : begin])[-1],
-            BLANK_LINE.split(text[end : end + _REACH], 1)[0],
-            text[begin : first.start],
-            text[last.end : end],
-        )
-
-    @cached_property
-    def _chosen(self) -> frozenset[int]:
-        return frozenset(unit.index for unit in self.selected)
-
-
-def _single_line(text: str) -> str:
-    """Return a text as one line; if all its further lines are quoted, without their `>`."""
-    first, *others = text.splitlines() or [""]
-    quotes = [QUOTE.match(line.lstrip()) for line in others]
-    if quotes and all(quotes):
-        others = [line.lstrip()[quote.end() :] for line, quote in zip(others, quotes, strict=True) if quote]
-        text = "\n".join([first, *others])
-    return single_line(text)
-
-
-def _has_loose_comma(first: str, second: str) -> bool:
-    """Return whether a comma at the end of the first part of a clause is only that before what interrupts it.
-
-    It is not in "Anna Berg, 45, who left, ...", nor before a noun: "After that day, which was long, the mill ...".
-    """
-    return first.endswith(",") and "," not in first[:-1] and not _NOUN.match(second)
 
 
 def _finite(score: float) -> float | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from discsum.clause_starts import AND, CONNECTIVE, SUBJECT, VERB
 from discsum.layout_patterns import LINK
 from discsum.writing import ends_sentence, full_stop
 
@@ -14,13 +16,20 @@ _MARKER = re.compile(r"\(?(?:[a-z]|[ivxlc]+|\d{1,3})\)\s+")
 _FIRST_WORD = re.compile(r"[^\W_][\w'’]*")
 # What follows a variable.
 _OPERATOR = re.compile(r"\s*[=<>≤≥+*/^]")
-_LOOSE_END = " \t,;:–—-，、；：،؛"
+_DASHES = "–—-"
+_LOOSE_END = f" \t,;:{_DASHES}，、；：،؛"
 # Marks of quotations and brackets: no smileys, and no quotes inside of words.
 _MARK = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”)\]]|(?<![^\s(\[“\"'–—-])[(\[](?=\S)")
 _QUOTES = ("“", '"')
 _MOST_OPEN = 50
-_QUOTE, _PUNCTUATED = re.compile('["“”„]'), re.compile('[,.!?…]+["”]')
+_PUNCTUATED = re.compile('[,.!?…]+["”]')
+# After a number, a quote may be the mark of an inch.
+_INCH = re.compile(r"(?<=\d)\"")
 _CLOSES = {"“": "”", '"': '"', "(": ")", "[": "]"}
+# "And" at the end, or another conjunction or "that" that stands at the beginning or after a comma.
+_CONJUNCTION = re.compile(
+    rf"\b{AND.pattern}\Z|(?:\A|[,;:]\s*)(?:(?:and|but|or)\s+)?(?:{CONNECTIVE.pattern}|so|that)\Z", re.IGNORECASE
+)
 # Before and after a quote that opens, or closes, a quotation beyond doubt.
 _OPENING, _CLOSING = re.compile(r"(?<![^\s(\[])\"(?=\w)"), re.compile(r"(?<=[\w.,!?…])\"(?!\w)")
 
@@ -31,8 +40,8 @@ def tidied(run: str) -> str:
     body, closing = run[:cut].rstrip(), run[cut:]
     if body and not ends_sentence(body):
         body = body.rstrip(_LOOSE_END) or body
-        # A full stop would become part of the address.
-        body += "" if LINK.fullmatch(body.split()[-1]) else full_stop(body)
+        # After a comma there may be an abbreviation; a full stop would become part of an address.
+        body += "" if ends_sentence(body) or LINK.fullmatch(body.split()[-1]) else full_stop(body)
     marker = _MARKER.match(body)
     word = _FIRST_WORD.search(body, marker.end() if marker else 0)
     if word is None or not _is_capitalised(word, body):
@@ -63,20 +72,68 @@ def completed(run: str, before: str, after: str, earlier: str = "", later: str =
     return run if earlier else "".join(mark for mark in closed if mark in _QUOTES) + run
 
 
-def closed_before(words: str, omitted: str) -> str:
-    """Return words with the closing mark of the quotation that they begin, if it ends in the omitted text after them.
+@dataclass(frozen=True)
+class Gap:
+    """A place in a sentence where text is left out.
 
-    The punctuation before the mark is kept: `"We left` before `because it rained," she said` becomes `"We left,"`. A
-    mark without it may be that of an inch, and one of several may be that of another quotation.
+    Attributes:
+        last: The EDU before it.
+        omitted: The text that is left out.
+        following: The EDU after it.
+        continued: Whether both EDUs are parts of one clause.
     """
-    opened = [mark for mark, _ in _scan(words, ())[0] if mark in _QUOTES]
-    ends = _QUOTE.findall(omitted)
-    if not opened or ends != [_CLOSES[opened[-1]]] or "„" in words:
+
+    last: str
+    omitted: str
+    following: str
+    continued: bool
+
+
+def before_gap(words: str, clause: str, gap: Gap) -> str:
+    """Return the words before a gap with the marks at their end that they need without the text that is left out.
+
+    - `The mill, | which was old, | stopped`: the comma goes.
+    - `In May, | so to say, | the mill stopped` and `Ina Berg, 45, | who left, | said`: it stays.
+    - `In an order | that he signed, | the judge said`: that of the omitted text is kept, but not before a verb, as in
+      `A mill | that she owns, | has closed`, unless the EDU before has one.
+    - `She got up | as it rained | went out`: one is added before a verb that begins a clause.
+    - `"We left | because it rained," | she said`: the mark that closes the quotation is kept.
+    - Colons and dashes before another clause go.
+
+    Args:
+        words: The words before the gap.
+        clause: Their end, from where the clause of the EDU after the gap begins; empty if it begins after the gap.
+        gap: The gap.
+    """
+    if gap.continued and words.endswith(",") and "," not in clause[:-1] and not SUBJECT.match(gap.following):
+        return _closed(words[:-1], gap.omitted)
+    words = _closed(words, gap.omitted)
+    if not gap.continued:
+        words = words.removesuffix(":").rstrip()
+    if gap.following.startswith(tuple(_DASHES)):
+        words = words.rstrip(_DASHES + " ") or words
+    if VERB.match(gap.following):
+        comma = not clause or ("," in gap.last and gap.omitted.rstrip().endswith((",", ";")))
+    else:
+        comma = gap.omitted.rstrip().endswith((",", ";"))
+    return words + "," if comma and words[-1:].isalnum() and not _CONJUNCTION.search(gap.last) else words
+
+
+def _closed(words: str, omitted: str) -> str:
+    """Return words with the closing mark of the quotation or bracket that they begin, if it ends in the omitted text.
+
+    It does not if another quotation begins there. A quote keeps the punctuation before it.
+    """
+    if not _MARK.search(omitted) or "„" in words:
         return words
-    body, mark = words.rstrip(_LOOSE_END), _PUNCTUATED.search(omitted)
-    if mark is None:
+    opened = [mark for mark, _ in _scan(words, ())[0]]
+    left, closed = _scan(_INCH.sub("", omitted), opened)
+    if not opened or opened[-1] not in closed or any(mark in _QUOTES and not known for mark, known in left):
         return words
-    return body + (mark[0][-1] if body.endswith(("!", "?", "…")) else mark[0])
+    body, punctuated = words.rstrip(_LOOSE_END), _PUNCTUATED.search(omitted)
+    if opened[-1] not in _QUOTES or punctuated is None:
+        return body + _CLOSES[opened[-1]]
+    return body + (punctuated[0][-1] if body.endswith(("!", "?", "…")) else punctuated[0])
 
 
 def _scan(text: str, known: Sequence[str]) -> tuple[list[tuple[str, bool]], list[str]]:
@@ -89,7 +146,7 @@ def _scan(text: str, known: Sequence[str]) -> tuple[list[tuple[str, bool]], list
     found, closed = [(mark, True) for mark in known], list[str]()
     for match in _MARK.finditer(text):
         mark, place = match[0], match.start()
-        last = next((index for index, (one, _) in enumerate(found) if _CLOSES[one] == mark), None)
+        last = next((index for index in reversed(range(len(found))) if _CLOSES[found[index][0]] == mark), None)
         if mark == '"' and last is None and (_CLOSING.match(text, place) or text[place - 1 : place].isdigit()):
             # Its opening mark is missing, or it is an inch.
             continue

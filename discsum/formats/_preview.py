@@ -5,9 +5,10 @@ from __future__ import annotations
 from base64 import b64encode
 
 from discsum.document import Document, Span
+from discsum.edu_text import Selected
 from discsum.formats._marked_text import escaped, marked_text
 from discsum.formats.svg import dumps as to_svg
-from discsum.summary import Selected, Summary
+from discsum.summary import Summary
 from discsum.tree import RSTTree
 
 # Most EDUs of a drawing, and characters of a text: a notebook stores its outputs in its file.
