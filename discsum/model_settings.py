@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -45,15 +45,6 @@ class SharedFields(Checked):
     id2label: dict[str, Any] | None = None
     label2id: dict[str, Any] | None = None
 
-    @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Self:
-        """Return those fields that a configuration has.
-
-        Raises:
-            InputError: Values of another type or out of range.
-        """
-        return cls.from_dict({field.name: settings[field.name] for field in fields(cls) if field.name in settings})
-
 
 def check_settings(settings: Mapping[str, Any], source: str) -> None:
     """Check that no field, at any depth, names code to run, and that the `SharedFields` are in range.
@@ -71,7 +62,7 @@ def check_settings(settings: Mapping[str, Any], source: str) -> None:
             )
     try:
         for one in _configurations(settings):
-            SharedFields.of(one)
+            SharedFields.from_dict({field.name: one[field.name] for field in fields(SharedFields) if field.name in one})
     except InputError as error:
         raise WeightsError(f"{source}: {error}") from error
 

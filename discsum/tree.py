@@ -107,12 +107,8 @@ class RSTTree:
         """Take nodes as `Node` or as mappings with the same fields, in pre-order, and check them."""
         if not isinstance(nodes, Iterable) or isinstance(nodes, Mapping):
             raise TypeError(f"nodes: expected several nodes, got one {type(nodes).__name__}")
-        self._set_checked(edus, [_to_node(position, node) for position, node in enumerate(nodes)])
-
-    def _set_checked(self, edus: int, nodes: Iterable[Node]) -> None:
-        """Set the fields of a new tree, and check that they form one."""
         object.__setattr__(self, "edus", edus)
-        object.__setattr__(self, "nodes", tuple(nodes))
+        object.__setattr__(self, "nodes", tuple(_to_node(position, node) for position, node in enumerate(nodes)))
         _check(edus, self.nodes)
 
     def __repr__(self) -> str:
@@ -131,10 +127,7 @@ class RSTTree:
         """Return the tree of nodes that come in any order."""
         converted = [_to_node(position, node) for position, node in enumerate(nodes)]
         converted.sort(key=lambda node: (node.first, -node.last))
-        tree = cls.__new__(cls)
-        # Not through the constructor, which would convert each node again.
-        tree._set_checked(edus, converted)
-        return tree
+        return cls(edus, converted)
 
     def section(self, first: int, last: int) -> RSTTree:
         """Return the tree over the EDUs `first..last`: the nodes that have some of these EDUs in both children."""

@@ -65,8 +65,7 @@ class TextBlocks:
     @property
     def parser_name(self) -> str | None:
         """The parser of the texts; None if all came with their own tree."""
-        all_given = given_trees(self.pairs) == {"given_trees": len(self.pairs)}
-        return None if all_given else parser_name(self.parser())
+        return None if all(pair.has_tree for pair in self.pairs) else parser_name(self.parser())
 
     @property
     def signature(self) -> Signature:

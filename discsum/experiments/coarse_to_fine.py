@@ -126,12 +126,13 @@ def measure_chunks(
     signatures: list[Signature] = []
     summaries: list[dict[str, Any]] = []
     for name in models:
-        nats, tokens, vocabulary = None, None, ""
+        learned, vocabulary = None, ""
         figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "padding", "encoded", "chunks"))
         if name in writing:
             summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
             batches = encoded_pairs(summarizer, documents, [own[0] for own in targets])
-            nats, tokens, _ = likelihood(summarizer.model, batches)
+            learned = likelihood(summarizer.model, batches)
+            figures["perplexity"] = learned.perplexity
             vocabulary = summarizer.family.vocabulary
             maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]
             figures["entropy"] = float(np.mean(np.concatenate([one.entropies for one in maps])))
@@ -146,10 +147,9 @@ def measure_chunks(
             written = lines
         report(len(documents) * (len(rows) + 1))
         scores = rouge(lines, targets)
-        compared.append(Figures(percent_of(scores), nats, tokens, vocabulary))
+        compared.append(Figures(percent_of(scores), learned, vocabulary))
         signatures.append(shared + settings.with_(parser=parser_name(parser()), **given_trees(pairs)))
         summaries += summaries_of(name, pairs, written, scores, compared[-1])
-        figures["perplexity"] = compared[-1].perplexity
         means = {metric: 100.0 * value for metric, value in scores.mean.items()}
         words = float(np.mean([count_words(text) for text in written]))
         rows.append(ChunkRow(name, **figures, **means, words=words))

@@ -71,9 +71,9 @@ class ModelScores:
         for metric in METRICS:
             values = 100 * self.rouge.metric(metric)
             interval = bootstrap_interval(values)
-            signature = str(self.rouge.signature.with_(ci=0.95, docs=len(values)))
+            signature = self.rouge.signature + interval.signature
             found: dict[str, Any] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
-            result[metric] = found | {"signature": signature, "against": []}
+            result[metric] = found | {"signature": str(signature), "against": []}
             for other in against:
                 if other is not self:
                     paired = paired_bootstrap(values, 100 * other.rouge.metric(metric))

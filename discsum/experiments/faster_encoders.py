@@ -133,15 +133,12 @@ def measure_encoders(
         writing = tokens / (time.perf_counter() - started)
         lines = split_lines(written, parser())
         scores = {measure: rouge(lines, [pair.references for pair in pairs], measure=measure) for measure in MEASURES}
-        vocabulary = summarizer.family.vocabulary
-        compared.append(Figures(percent_of(scores["f"]), learned.nats, learned.tokens, vocabulary))
+        compared.append(Figures(percent_of(scores["f"]), learned, summarizer.family.vocabulary))
         by_metric = {
             metric: {measure: 100.0 * one.mean[metric] for measure, one in scores.items()} for metric in METRICS
         }
-        perplexity = compared[-1].perplexity
-        assert perplexity is not None
         accuracy = 100.0 * float(np.average(learned.accuracy, weights=learned.tokens))
-        rows.append(EncoderRow(name, accuracy, perplexity, training, writing, by_metric))
+        rows.append(EncoderRow(name, accuracy, learned.perplexity, training, writing, by_metric))
         summaries += summaries_of(name, pairs, written, scores["f"], compared[-1])
     return EncoderTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discsum.data.pairs import Pair
 from discsum.errors import number_of
 from discsum.experiments.report import aligned, few_documents, paired_table, signature_lines, spaced
+from discsum.experiments.teacher_forcing import Likelihood
 from discsum.metrics.rouge import METRICS, RougeScores
 from discsum.metrics.significance import Comparison, paired_bootstrap
 from discsum.signature import Signature
@@ -31,30 +32,23 @@ class Figures:
 
     Attributes:
         percent: ROUGE by metric, `(documents,)` in percent.
-        nats: `(documents,)` mean negative log-probability per token of the reference; None for a system without token
-            probabilities.
-        tokens: `(documents,)` number of tokens of the references.
-        vocabulary: Digest of the vocabulary of these tokens.
+        likelihood: Likelihood of the references; None for a system without token probabilities.
+        vocabulary: Digest of the vocabulary of their tokens.
     """
 
     percent: Mapping[str, NDArray[np.float64]]
-    nats: NDArray[np.float64] | None = None
-    tokens: NDArray[np.int64] | None = None
+    likelihood: Likelihood | None = None
     vocabulary: str = ""
-
-    @property
-    def perplexity(self) -> float | None:
-        """Perplexity per token of the references, or None without token probabilities."""
-        return None if self.nats is None else float(np.exp(np.average(self.nats, weights=self.tokens)))
 
     def compared(self, other: Figures) -> dict[str, Comparison]:
         """Return the differences of all figures that both systems have; nats only if both have the same tokens."""
-        found = {name: paired_bootstrap(own, other.percent[name]) for name, own in self.percent.items()}
-        if self.nats is None or other.nats is None or self.tokens is None or other.tokens is None:
+        found = {name: paired_bootstrap(mine, other.percent[name]) for name, mine in self.percent.items()}
+        own, others = self.likelihood, other.likelihood
+        if own is None or others is None or self.vocabulary != other.vocabulary:
             return found
-        if self.vocabulary != other.vocabulary or not np.array_equal(self.tokens, other.tokens):
+        if not np.array_equal(own.tokens, others.tokens):
             return found
-        return {NATS: paired_bootstrap(self.nats, other.nats, weights=self.tokens), **found}
+        return {NATS: paired_bootstrap(own.nats, others.nats, weights=own.tokens), **found}
 
 
 @dataclass(frozen=True)
@@ -92,8 +86,8 @@ def summaries_of(
         {"id": pair.id, "model": model, **dict(zip(METRICS, values, strict=True)), "summary": text}
         for pair, text, values in zip(pairs, written, scores.values.tolist(), strict=True)
     ]
-    if figures.nats is not None and figures.tokens is not None:
-        for one, nats, tokens in zip(found, figures.nats.tolist(), figures.tokens.tolist(), strict=True):
+    if (learned := figures.likelihood) is not None:
+        for one, nats, tokens in zip(found, learned.nats.tolist(), learned.tokens.tolist(), strict=True):
             one |= {NATS: nats, "tokens": tokens, "vocabulary": figures.vocabulary}
     return found
 

@@ -18,9 +18,9 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 _TABLE = row_table()
 UNIT_OF = {its.table: unit for unit, its in _TABLE.units.items()}
 SETTINGS = tuple(_TABLE.settings)
-# Published ROUGE of Lead and Oracle, on the whole test set of CNN/DailyMail.
-LEAD = {its.table: dict(zip(METRICS, its.lead, strict=True)) for its in _TABLE.units.values()}
-ORACLE = {its.table: dict(zip(METRICS, its.oracle, strict=True)) for its in _TABLE.units.values()}
+# Published ROUGE of Lead and Oracle by unit, on the whole test set of CNN/DailyMail.
+LEAD = {unit: dict(zip(METRICS, its.lead, strict=True)) for unit, its in _TABLE.units.items()}
+ORACLE = {unit: dict(zip(METRICS, its.oracle, strict=True)) for unit, its in _TABLE.units.items()}
 # Fields that each row sets itself, so the low-resource recipes do not change them.
 OWN = ("name", "synthesizer.head")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from discsum.data.manifest import Manifest
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks
 from discsum.experiments.comparison import ModelScores, compare_models
-from discsum.experiments.rows import LEAD, SETTINGS, UNIT_OF, TableRow
+from discsum.experiments.rows import LEAD, SETTINGS, TableRow
 from discsum.experiments.rows import ORACLE as ORACLE_FIGURES
 from discsum.experiments.systems import System, extractive_system, oracle_system
 from discsum.experiments.training_runs import train_summarizer
@@ -26,6 +26,7 @@ from discsum.recipes.fields import differences
 from discsum.scoring import ParameterCount
 from discsum.selection import default_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.training.task import Report
 
 # Significance level of the paper.
 SIGNIFICANCE_LEVEL = 0.01
@@ -34,7 +35,6 @@ EIGHT_HEADS = "dot_product-8"
 FIXED = ("kind", "data", "train", "validation", "unit", "synthesizer.head", "synthesizer.heads", "synthesizer.mixture")
 # Preprocessing options that the three dataset folders of a table must share.
 SHARED = ("parser", "oracle", "oracle_units", "encoder", "made_by")
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,8 @@ def run_table(
     systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(unit)]
     systems += [extractive_system(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
     found = compare_models(blocks, systems)
-    table = next(number for number, its in UNIT_OF.items() if its == unit)
-    results = [RowResult(f"Lead{policy.budget.units}", "", found[:1], LEAD[table], None, {})]
-    results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
+    results = [RowResult(f"Lead{policy.budget.units}", "", found[:1], LEAD[unit], None, {})]
+    results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[unit], None, {}))
     for place, row in enumerate(rows):
         parameters = models[place * count].parameter_count()
         scores = found[2 + place * count : 2 + (place + 1) * count]

@@ -28,6 +28,11 @@ class Likelihood(NamedTuple):
     tokens: NDArray[np.int64]
     accuracy: NDArray[np.float64]
 
+    @property
+    def perplexity(self) -> float:
+        """Perplexity per token of the targets."""
+        return float(np.exp(np.average(self.nats, weights=self.tokens)))
+
 
 def encoded_pairs(
     summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]

@@ -27,9 +27,8 @@ from discsum.training.checkpoint import LAST
 from discsum.training.loop import TrainingLoop
 from discsum.training.processes import is_main_process, leave_group, local_main_first
 from discsum.training.recipe import RunRecipe
-from discsum.training.task import TrainingTask
+from discsum.training.task import Report, TrainingTask
 
-Report = Callable[[str], None]
 Examples = TypeVar("Examples", bound=Sized)
 
 

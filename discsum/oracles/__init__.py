@@ -118,7 +118,7 @@ def document_labels(
 def _texts(name: str, given: Iterable[str]) -> list[str]:
     check_several(given, name)
     found = [*given]
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+    if not all(isinstance(text, str) for text in found):
         raise TypeError(f"{name}: expected texts, got {given!r:.80}")
     return found
 

@@ -106,13 +106,13 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
     )
     network = model.network.config
     config: dict[str, Any] = {"name": model.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
-    if code := _code(network):
+    if code := head_code(network):
         config["heads"] = code
     trained = {f"{ENCODER}{name}": value for name, value in model.trained.items()}
     write_model(folder, KIND, config, model.network.state_dict() | trained, card)
 
 
-def _code(network: SynthesizerConfig) -> dict[str, str]:
+def head_code(network: SynthesizerConfig) -> dict[str, str]:
     """Return the code of the heads that are not discsum's own, by name."""
     return {name: code for name in (network.head, *network.mixture) for code in HEADS.code(name).values()}
 
@@ -214,7 +214,7 @@ def _check_heads(folder: Path, content: SummarizerFile) -> None:
             # Another architecture of a similar name is no substitute.
             found = error if name in HEADS else "found none; install its package, or use --head-file FILE.py"
             raise WeightsError(f"{folder}: expected {needs}, which the model was trained with: {found}") from error
-    now = _code(content.synthesizer)
+    now = head_code(content.synthesizer)
     for name, began in content.heads.items():
         # The file may have another name.
         if began.rpartition(":")[2] != (found := now.get(name, "")).rpartition(":")[2]:

@@ -7,6 +7,7 @@ import pytest
 
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.measured_table import Figures
+from discsum.experiments.teacher_forcing import Likelihood
 from discsum.metrics.rouge import rouge
 from discsum.metrics.significance import bootstrap_interval, paired_bootstrap, paired_bootstrap_f1
 from discsum.signature import Signature
@@ -88,19 +89,23 @@ def test_weighted_means():
             paired_bootstrap(first, second, weights=wrong)
 
 
+def learned(nats, tokens):
+    return Likelihood(np.array(nats), np.array(tokens), np.zeros(len(tokens)))
+
+
 def test_models_of_different_tokens_are_not_compared_by_them():
     scores = {"rouge1": np.array([1.0, 2.0])}
-    one, two = (Figures(scores, np.array([3.0, 4.0]), np.array(tokens)) for tokens in ([5, 6], [5, 7]))
+    one, two = (Figures(scores, learned([3.0, 4.0], tokens)) for tokens in ([5, 6], [5, 7]))
     assert one.compared(two).keys() == {"rouge1"}
-    same = replace(two, tokens=one.tokens)
+    same = replace(two, likelihood=one.likelihood)
     assert one.compared(same).keys() == {"nats", "rouge1"}
     # The same numbers of words, but of another vocabulary, in which more of them may be unknown.
     assert one.compared(replace(same, vocabulary="other")).keys() == {"rouge1"}
     # The one with the lower perplexity is ahead, although its mean without weights is higher.
-    better = Figures(scores, np.array([3.3, 1.0]), np.array([2, 90]))
-    worse = Figures(scores, np.array([3.0, 1.2]), np.array([2, 90]))
-    assert better.perplexity < worse.perplexity and better.compared(worse)["nats"].difference < 0
-    assert np.exp(better.compared(worse)["nats"].difference) == pytest.approx(better.perplexity / worse.perplexity)
+    better, worse = learned([3.3, 1.0], [2, 90]), learned([3.0, 1.2], [2, 90])
+    difference = Figures(scores, better).compared(Figures(scores, worse))["nats"].difference
+    assert better.perplexity < worse.perplexity and difference < 0
+    assert np.exp(difference) == pytest.approx(better.perplexity / worse.perplexity)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,17 @@ for (let place = count; place < first.length; place++) {
   for (const child of nodes[place - count].children) level[child] = level[place] + 1;
 }
 
+// The last EDU that begins at an offset or before it; `starts` has the beginning of every EDU, in order.
+function eduAt(starts, offset) {
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle] <= offset) low = middle; else high = middle - 1;
+  }
+  return low;
+}
+
 // The parts of every EDU in the text.
 const pieces = Array.from({ length: count }, () => []);
 for (const piece of document.querySelectorAll("#text [data-edu]")) pieces[piece.dataset.edu].push(piece);

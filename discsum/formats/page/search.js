@@ -12,16 +12,6 @@ if (byId("search")) {
   let at = -1;
   let lit = [];
 
-  function eduAt(offset) {
-    let low = 0;
-    let high = count - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (starts[middle] <= offset) low = middle; else high = middle - 1;
-    }
-    return low;
-  }
-
   let searched = "";
   function search() {
     searched = query.value;
@@ -33,9 +23,9 @@ if (byId("search")) {
     if (wanted) {
       const places = new Set();
       for (let offset = whole.indexOf(wanted); offset >= 0; offset = whole.indexOf(wanted, offset + wanted.length)) {
-        const from = eduAt(offset);
+        const from = eduAt(starts, offset);
         hits.push(from);
-        for (let edu = from; edu <= eduAt(offset + wanted.length - 1); edu++) {
+        for (let edu = from; edu <= eduAt(starts, offset + wanted.length - 1); edu++) {
           places.add(edu);
         }
       }

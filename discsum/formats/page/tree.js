@@ -66,18 +66,8 @@ if (tree) {
     });
   }
 
-  function rowOf(y) {
-    let low = 0;
-    let high = count - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (tops[middle] <= y) low = middle; else high = middle - 1;
-    }
-    return low;
-  }
-
   function moved(y) {
-    const row = rowOf(y);
+    const row = eduAt(tops, y);
     const by = cover[row];
     if (by < 0) return y - tops[row] + rows[row];
     const below = y - bottom(last[by]);
@@ -315,7 +305,7 @@ if (tree) {
     const found = describe(place);
     if (event.target.classList.contains("relation")) {
       const item = texts[place].find(({ element }) => element === event.target);
-      found.push(`probability ${tree.probabilities[rowOf(+attribute(item, "y"))].toFixed(2)}`);
+      found.push(`probability ${tree.probabilities[eduAt(tops, +attribute(item, "y"))].toFixed(2)}`);
     }
     return found;
   }

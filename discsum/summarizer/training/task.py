@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from discsum.batches import batches
 from discsum.constants import SUMMARIZER_KIND
 from discsum.encoder.features import COUNT
-from discsum.encoder.heads import HEADS
 from discsum.encoder.inputs import padded
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import WeightsError
@@ -27,7 +26,7 @@ from discsum.persistence import fingerprint
 from discsum.scoring import Scores, extract
 from discsum.selection import OPEN_RULES
 from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summarizer.folder import SummarizerConfig
+from discsum.summarizer.folder import SummarizerConfig, head_code
 from discsum.summarizer.training.card import summarizer_card
 from discsum.summarizer.training.examples import Batch, UnitCollection, UnitExample, collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
@@ -224,18 +223,13 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
 
     def state(self) -> dict[str, Any]:
         """Return what is not in the checkpoint: digests of an encoder, of the code of heads, of another summarizer."""
-        return {"encoder": self.config.encoder, "heads": self._heads(), "sentence_model": self._sentence_fingerprint()}
+        heads = head_code(self.recipe.synthesizer)
+        return {"encoder": self.config.encoder, "heads": heads, "sentence_model": self._sentence_fingerprint()}
 
     def _sentence_fingerprint(self) -> str:
         """Return the fingerprint of the summarizer of sentences; empty without one."""
         name = self.config.sentence_model
         return fingerprint(name, SUMMARIZER_KIND) if name else ""
-
-    def _heads(self) -> dict[str, str]:
-        """Return origin and digest of the code of the heads that are not discsum's own, by name."""
-        synthesizer = self.recipe.synthesizer
-        names = {synthesizer.head, *synthesizer.mixture} & {*HEADS}
-        return {name: code for name in sorted(names) for code in HEADS.code(name).values()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Check that the encoder, the code of heads and the summarizer of sentences are those that the run began with.
@@ -254,10 +248,11 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
                 f"sentence_model: expected {self.config.sentence_model or 'none'} with fingerprint {model or 'none'}, "
                 f"which the run began with, got {now or 'none'}; restore it, or choose another folder to train again"
             )
-        if (heads := state.get("heads", self._heads())) != self._heads():
+        code = head_code(self.recipe.synthesizer)
+        if (heads := state.get("heads", code)) != code:
             raise WeightsError(
-                f"synthesizer: expected the code of heads that the run began with, {heads}, got {self._heads()}; "
-                "restore it, or choose another folder to train again"
+                f"synthesizer: expected the code of heads that the run began with, {heads}, got {code}; restore it, or "
+                "choose another folder to train again"
             )
 
     def save(self, folder: Path) -> None:
