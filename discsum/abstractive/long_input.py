@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from discsum.abstractive.entry_points import conversions
 from discsum.errors import InputError
 
 # BART's tables of positions begin with rows that are not used.
@@ -33,7 +34,7 @@ def lengthened(model: Any, positions: int, window: int) -> Any:
     """
     from transformers import BartForConditionalGeneration, LEDConfig, LEDForConditionalGeneration
 
-    if type(model) is not BartForConditionalGeneration or model.config.scale_embedding or hasattr(model, "sparse"):
+    if type(model) is not BartForConditionalGeneration or model.config.scale_embedding or conversions(model):
         raise InputError(f"expected a plain BART without scaled embeddings to lengthen, got {type(model).__name__}")
     own = model.config
     problems = size_problems(positions, window)

@@ -173,3 +173,10 @@ def test_the_papers_sizes():
     assert (lstm.input_size, lstm.hidden_size, lstm.num_layers, lstm.bidirectional) == (300, 500, 2, False)
     assert model.decoder.lstm.input_size == 800
     assert tuple(model.encoder.coarse.filters.weight.shape) == (600, 300, 6)
+
+
+def test_all_chunks_may_be_read_in_generation():
+    texts, model = Texts(), make_model("c2f")
+    found = model.generate(**texts.of(model), soft=True, num_beams=2, max_new_tokens=6)
+    model.config.variant = "hier"
+    assert torch.equal(found, model.generate(**texts.of(model), num_beams=2, max_new_tokens=6))

@@ -8,6 +8,7 @@ from transformers import LEDForConditionalGeneration
 
 import discsum
 from discsum.abstractive import scratch
+from discsum.abstractive.compressed import compress
 from discsum.abstractive.long_input import lengthened
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse import sparsify
@@ -96,8 +97,9 @@ def test_other_models_are_refused(family):
         lengthened(make_model(family), POSITIONS, WINDOW)
 
 
-def test_a_sparse_model_and_one_with_scaled_embeddings_are_refused(bart):
-    for model in (sparsify(bart, r=2), make_model("bart", scale_embedding=True)):
+def test_converted_models_and_one_with_scaled_embeddings_are_refused(bart):
+    converted = sparsify(bart, r=2), compress(make_model("bart"), "strided"), compress(make_model("bart"), "conv")
+    for model in (*converted, make_model("bart", scale_embedding=True)):
         with pytest.raises(InputError, match="expected a plain BART without scaled embeddings"):
             lengthened(model, POSITIONS, WINDOW)
 
@@ -121,13 +123,14 @@ def test_a_recipe_lengthens_its_model_before_training(tmp_path, saved):
     assert isinstance(summarizer.summarize(document, max_new_tokens=5).text, str)
 
 
-def test_a_trained_selector_is_not_lost(tmp_path):
+@pytest.mark.parametrize(("selector", "beta"), [("gru", None), ("mean_key", 0.5)])
+def test_a_trained_selector_is_not_lost(tmp_path, selector, beta):
     sizes = scratch.Scratch(vocabulary=300, width=16, layers=1, heads=2, inner=16, positions=32)
     tokenizer = scratch.make_tokenizer([tiny.ARTICLE], sizes.vocabulary)
-    model = sparsify(scratch.make_model(sizes, tokenizer), selector="gru", r=2)
+    model = sparsify(scratch.make_model(sizes, tokenizer), selector=selector, r=2, beta=beta)
     SparseFamily(model, tokenizer, "kl").save(tmp_path / "kl")
     with pytest.raises(
-        InputError, match=r"expected a model whose selector is not trained yet, .*got one with a trained gru"
+        InputError, match=rf"expected a model whose selector is not trained yet, .*got one with a trained {selector}"
     ):
         SparseFamily.load(str(tmp_path / "kl"), long_input=(64, 16))
 
@@ -137,5 +140,7 @@ def test_fields_that_do_not_go_together():
         AbstractiveRecipe.from_dict(SOURCES | {"positions": 4096})
     with pytest.raises(InputError, match="positions: expected a multiple of the window 1000, got 4096"):
         AbstractiveRecipe.from_dict(SOURCES | {"model": "x", "positions": 4096, "window": 1000})
+    with pytest.raises(InputError, match="source_tokens: expected at most positions 2048, got 4096"):
+        AbstractiveRecipe.from_dict(SOURCES | {"model": "x", "positions": 2048, "source_tokens": 4096})
     recipe = AbstractiveRecipe.from_dict(SOURCES | {"model": "x", "window": 512})
     assert recipe.without_effect() == ["window: 512 has no effect without positions"]

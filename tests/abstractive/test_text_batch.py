@@ -1,9 +1,11 @@
 """Training batches of documents and summaries."""
 
+import json
+
 import pytest
 from tiny_bart import SIZES, make_bart
 from tokenizers.processors import TemplateProcessing
-from transformers import MBartConfig, MBartForConditionalGeneration
+from transformers import BlenderbotSmallTokenizer, MBartConfig, MBartForConditionalGeneration
 
 from discsum.abstractive.family import IGNORED
 from discsum.abstractive.scratch import make_tokenizer
@@ -11,6 +13,7 @@ from discsum.abstractive.sparse import sparsify
 from discsum.abstractive.sparse.family import SparseFamily
 from discsum.abstractive.training.encoding import encode
 from discsum.document import Document, Span
+from discsum.errors import InputError
 
 TEXT = "The river rose in the night and the miller stopped his wheel."
 LONG, SHORT = "The river rose and the wheel stopped.", "The river."
@@ -61,3 +64,12 @@ def test_a_cut_summary_begins_as_a_whole_one(tokenizer):
     for target in (cut, 64):
         assert batch_of(tokenizer, target, model)["decoder_input_ids"][:, 0].tolist() == [language] * 2
     assert batch_of(tokenizer, cut, model)["decoder_input_ids"][0].tolist() == [language, *whole[: cut - 2], 2]
+
+
+def test_a_slow_tokenizer_is_refused(tmp_path):
+    words = {word: place for place, word in enumerate(("__start__", "__end__", "__unk__", "__null__", "the"))}
+    (tmp_path / "vocab.json").write_text(json.dumps(words))
+    (tmp_path / "merges.txt").write_text("#version\nt h\n")
+    slow = BlenderbotSmallTokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
+    with pytest.raises(InputError, match="got one from a slow tokenizer"):
+        batch_of(slow, 8)

@@ -205,7 +205,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         """Return the arguments of the next step, with the tokens that follow those of the cache."""
         state = kwargs.get(CACHE)
         seen = 0 if state is None else state.get_seq_length()
-        names = (CACHE, "encoder_outputs", "use_cache", "output_attentions", "choices")
+        names = (CACHE, "encoder_outputs", "use_cache", "output_attentions", "soft")
         given = {name: kwargs[name] for name in names if kwargs.get(name) is not None}
         return given | {"decoder_input_ids": input_ids[:, seen:]}
 

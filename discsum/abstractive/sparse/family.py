@@ -96,7 +96,8 @@ class SparseFamily(Family[SparseRecipe]):
                 f"--selector {selector}: expected the number of sentences that it selects at each step, got none; add "
                 "--r (Python: r=...)"
             )
-        if long_input is not None and learns(config.selector, config.options) and trained:
+        learned = learns(config.selector, config.options) or config.beta is not None
+        if long_input is not None and trained and learned:
             raise InputError(
                 f"{name_or_path}: expected a model whose selector is not trained yet, because it reads longer texts "
                 f"from now on (positions), got one with a trained {config.selector}"

@@ -63,6 +63,8 @@ class SparseRecipe(AbstractiveRecipe):
             found.append("positions: expected none without a model; set scratch.positions")
         if self.positions is not None:
             found += size_problems(self.positions, self.window)
+            if self.source_tokens > self.positions:
+                found.append(f"source_tokens: expected at most positions {self.positions}, got {self.source_tokens}")
         if self.model is None and mode == "kl":
             found.append("model: expected a trained one for the mode kl, in which only the selector learns, got none")
         if self.task != "summarize" and self.beta is not None:

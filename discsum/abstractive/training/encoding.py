@@ -49,6 +49,8 @@ def encode(
     settings: dict[str, Any] = {"return_tensors": "pt", "padding": True, "truncation": True}
     encoding = family.tokenizer(family.texts(documents), max_length=source, **settings)
     written = family.tokenizer(text_target=list(targets), max_length=target, **settings)
+    # First, because it refuses slow tokenizers, which have no `encodings`.
+    extra = family.inputs(documents, encoding)
     inputs = {name: encoding[name] for name in ("input_ids", "attention_mask")}
     ids = family.target_ids(targets, written, documents, encoding)
     inputs["labels"] = ids.masked_fill(written["attention_mask"] == 0, IGNORED)
@@ -59,7 +61,7 @@ def encode(
             # The end tokens of a truncated summary would teach the model to stop in the middle.
             text = [position for position, special in enumerate(encoded.special_tokens_mask) if not special]
             labels[text[-1] + 1 if text else 0 :] = IGNORED
-    return TextBatch(inputs, family.inputs(documents, encoding))
+    return TextBatch(inputs, extra)
 
 
 def decoder_input(model: Any, labels: Tensor) -> Tensor:
