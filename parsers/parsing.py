@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from discsum.document import Document, Span
+from discsum.errors import InputWarning
 from discsum.scoring import ParsedDocument
 from discsum.writing import single_line
 
@@ -82,8 +84,11 @@ def ensure_segmented(items: Sequence[Text], parser: Callable[[], Parser]) -> lis
 
 
 def split_lines(texts: Sequence[str], parser: Parser) -> list[str]:
-    """Return texts with one sentence per line, as ROUGE-Lsum expects."""
-    return ["\n".join(map(single_line, document.sentence_texts)) for document in parser.segment(texts)]
+    """Return texts with one sentence per line, as ROUGE-Lsum expects; without warnings about them."""
+    with warnings.catch_warnings():
+        # Doubts about a text are for its parsing; ROUGE has its own about summaries.
+        warnings.simplefilter("ignore", InputWarning)
+        return ["\n".join(map(single_line, document.sentence_texts)) for document in parser.segment(texts)]
 
 
 def with_vectors(encoded: Encoded, parser: Parser) -> ParsedDocument:

@@ -89,7 +89,9 @@ class AbstractiveRecipe(RunRecipe):
         ]
 
 
-def check_kept(model: str, given: Mapping[str, Any], default: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
+def check_kept(
+    model: str, given: Mapping[str, Any], default: Mapping[str, Any], kept: Mapping[str, Any], group: str = ""
+) -> None:
     """Check that a recipe that starts from `model` does not change fields that only a new model can choose.
 
     Args:
@@ -97,19 +99,15 @@ def check_kept(model: str, given: Mapping[str, Any], default: Mapping[str, Any],
         given: The recipe's values by field.
         default: Default values by field, which are always accepted.
         kept: The model's own values by field.
+        group: Group of these fields, with a period, for the message.
 
     Raises:
         InputError: Values that are neither the default nor the model's own; the message lists all of them.
     """
     wrong = [
-        f"{name}: expected {kept[name]}, which {model} was trained with, got {value}"
+        f"{group}{name}: expected {kept[name]}, which {model} was trained with, got {value}"
         for name, value in given.items()
         if value not in (default[name], kept[name])
     ]
     if wrong:
         raise InputError("; ".join(wrong))
-
-
-def under(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by field name, with the group of fields in front of the names."""
-    return {f"{group}.{name}": value for name, value in values.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,6 @@ from discsum.abstractive.generation import Generation
 from discsum.constants import ORACLE, SHIPPED_PARSER
 from discsum.data.summaries import SummaryTable, is_summaries
 from discsum.document import Document
-from discsum.errors import InputWarning
 from discsum.experiments.blocks import Block, parser_name
 from discsum.files import sha256
 from discsum.parsers.loading import load_parser
@@ -149,54 +147,12 @@ def output_system(name: str, parser: Callable[[], Parser]) -> System:
         names = [item.document.id for item in block.documents]
         lines = {name: table.texts[name] for name in names}
         if whole := [name for name in names if name in table.whole]:
-            with warnings.catch_warnings():
-                # Doubts about a text are for its parsing; ROUGE has its own about summaries.
-                warnings.simplefilter("ignore", InputWarning)
-                split = split_lines([lines[name] for name in whole], parser())
-            lines |= zip(whole, split, strict=True)
+            lines |= zip(whole, split_lines([lines[name] for name in whole], parser()), strict=True)
         return [SystemSummary(lines[name], count_words(table.texts[name]), None) for name in names]
 
     settings = {"summary_sentences": parser_name(parser())} if table.whole else {}
     signature = Signature.of(summaries=sha256(Path(name))[:8], **settings)
     return System(name, signature, summaries, outputs=table)
-
-
-def load_system(
-    name: str,
-    policy: Policy,
-    parser: Callable[[], Parser],
-    generation: Generation | None = None,
-    selector: str | None = None,
-    r: int | None = None,
-    device: str = "cpu",
-) -> System:
-    """Return a system by name.
-
-    Args:
-        name: `oracle`, a name for `load_scorer`, the folder or `hf:NAME` of a sequence-to-sequence model, or a table of
-            summaries.
-        policy: Policy of extractive summaries.
-        parser: Returns the parser that splits abstractive summaries into sentences.
-        generation: Settings of the search for abstractive summaries.
-        selector: Sentence selector of a sparse abstractive model; by default as in training.
-        r: Number of sentences that it selects at each step; by default as in training.
-        device: Device of the model.
-
-    Raises:
-        WeightsError: No such model, or an extractive model that scores the other unit.
-    """
-    if name == ORACLE:
-        return oracle_system(policy.unit)
-    if is_summaries(name):
-        return output_system(name, parser)
-    if is_sequence_to_sequence(name):
-        from discsum.abstractive.summarizer import AbstractiveSummarizer
-
-        given = {"selector": selector, "r": r}
-        options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
-        summarizer = AbstractiveSummarizer.from_pretrained(name, device=device, **options)
-        return abstractive_system(name, summarizer, generation or Generation(), parser)
-    return extractive_system(name, load_scorer(name, policy.unit, device), policy)
 
 
 def load_systems(
@@ -211,17 +167,18 @@ def load_systems(
     """Return systems by name, and a function that returns the parser to measure them with.
 
     Args:
-        names: Names for `load_system`, which the other arguments but `parser` are for.
+        names: `oracle`, names for `load_scorer`, folders or `hf:NAME` of sequence-to-sequence models, or tables of
+            summaries.
         policy: Policy of extractive summaries.
         parser: Name or folder of the parser. By default it is that of the trained models, or the shipped one if there
             are none or they have different ones.
         generation: Settings of the search for abstractive summaries.
-        selector: Sentence selector of sparse abstractive models.
-        r: Number of sentences that it selects.
+        selector: Sentence selector of sparse abstractive models; by default as in training.
+        r: Number of sentences that it selects at each step; by default as in training.
         device: Device of the systems and the parser.
 
     Raises:
-        WeightsError: No such parser; and the errors of `load_system`.
+        WeightsError: No such parser or model, or an extractive model that scores the other unit.
     """
     own: dict[str, Parser] = {}
 
@@ -230,10 +187,24 @@ def load_systems(
             return next(iter(own.values()))
         return load_parser(parser or SHIPPED_PARSER, device)
 
+    def load(name: str) -> System:
+        if name == ORACLE:
+            return oracle_system(policy.unit)
+        if is_summaries(name):
+            return output_system(name, shared)
+        if is_sequence_to_sequence(name):
+            from discsum.abstractive.summarizer import AbstractiveSummarizer
+
+            given = {"selector": selector, "r": r}
+            options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
+            summarizer = AbstractiveSummarizer.from_pretrained(name, device=device, **options)
+            return abstractive_system(name, summarizer, generation or Generation(), shared)
+        return extractive_system(name, load_scorer(name, policy.unit, device), policy)
+
     systems: dict[str, System] = {}
     # Trained models first: the others use their parser to split summaries.
     for name in sorted(names, key=lambda name: is_summaries(name) or is_sequence_to_sequence(name)):
-        systems[name] = load_system(name, policy, shared, generation, selector, r, device)
+        systems[name] = load(name)
         if (its := systems[name].parser) is not None:
             own[its.fingerprint] = its
     return [systems[name] for name in names], shared

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from discsum.abstractive.projections import decoder_layers
 from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.encoding import encode
+from discsum.abstractive.training.encoding import encode_whole
 from discsum.batches import batches
 from discsum.document import Document
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
 
 BATCH = 8
-UNLIMITED = 1 << 30
 
 
 def retained_mass(
@@ -64,10 +63,7 @@ def record_attention(summarizer: AbstractiveSummarizer, document: Document, refe
     The document needs sentences, and a tree if the selector uses one. It is truncated to the model's positions.
     """
     model: Any = summarizer.model
-    source, target = (limit or UNLIMITED for limit in (summarizer.positions, summarizer.target_positions))
-    batch = encode(summarizer.family, [document], [summarizer.family.target(reference)], source, target).to(
-        model.device
-    )
+    batch = encode_whole(summarizer.family, document, summarizer.family.target(reference)).to(model.device)
     found: list[Observation] = []
     with model.sparse.using(observer=found.append):
         model(**batch.inputs, **batch.extra)

@@ -145,9 +145,9 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         if recipe.model is not None:
             network = recipe.network
             family = cls.load(recipe.model, device=device, variant=network.variant, samples=network.samples)
-            given = {f"network.{name}": value for name, value in network.settings.items()}
-            kept = {f"network.{name}": getattr(family.config, name) for name in network.settings}
-            check_kept(recipe.model, given, dict.fromkeys(given), kept)
+            given = network.settings
+            kept = {name: getattr(family.config, name) for name in given}
+            check_kept(recipe.model, given, dict.fromkeys(given), kept, "network.")
             check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
             if wrong := recipe.soft_steps_of(family.config.variant):
                 raise InputError("; ".join(wrong))

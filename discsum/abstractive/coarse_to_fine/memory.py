@@ -30,9 +30,7 @@ class ChunkMemory:
         self.grid, self._encode = grid, encode
         # Row of each chunk in the bank of states: 0 for no words, -1 for not encoded yet.
         self._slots = torch.where(grid.counts > 0, -1, 0)
-        # Bank of states; its first `_filled` rows are in use.
         self._bank: Tensor | None = None
-        self._filled = 1
         self._all: Tensor | None = None
         documents = torch.arange(len(grid.words), device=grid.words.device)
         if whole:
@@ -73,23 +71,10 @@ class ChunkMemory:
         states, ends = self._encode(self.grid.words[documents, chunks], self.grid.counts[documents, chunks])
         if self._bank is None:
             self._bank = states.new_zeros(1, *states.shape[1:])
-        self._slots[documents, chunks] = torch.arange(len(states), device=states.device) + self._filled
-        self._append(self._bank, states)
+        self._slots[documents, chunks] = torch.arange(len(states), device=states.device) + len(self._bank)
+        # A copy, because autograd may need the old bank; it takes little time beside the LSTM.
+        self._bank = torch.cat([self._bank, states])
         return ends
-
-    def _append(self, bank: Tensor, states: Tensor) -> None:
-        """Append states to the bank."""
-        filled = self._filled + len(states)
-        # A bank that autograd may need must not change, and inference tensors cannot change outside of inference mode.
-        fixed = torch.is_grad_enabled() or (bank.is_inference() and not torch.is_inference_mode_enabled())
-        if fixed or filled > len(bank):
-            # Double the space, up to the number of chunks, so that chunks added one by one are not copied every time.
-            most = filled if fixed else min(2 * filled, 1 + int((self._slots != 0).sum()))
-            spare = states.new_zeros(max(0, most - filled), *states.shape[1:])
-            self._bank = torch.cat([bank[: self._filled], states, spare])
-        else:
-            bank[self._filled : filled] = states
-        self._filled = filled
 
 
 @dataclass

@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,8 +19,7 @@ from torch import Tensor
 from discsum.abstractive.layout import SentenceLayout
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Half-open token ranges of a block in its document: its queries, and its keys, which include the queries."""
 
     first_query: int
@@ -80,9 +80,7 @@ class BlockTables:
             own = None
             if borders is not None and tokens:
                 own = [start - offset for start, _ in borders.spans[document]] + [tokens]
-            found = split(tokens, blocks, own)
-            rows.append([[one.first_query, one.last_query, one.first_key, one.last_key] for one in found])
-            rows[-1] = [[bound + offset for bound in row] for row in rows[-1]]
+            rows.append([[bound + offset for bound in one] for one in split(tokens, blocks, own)])
         return cls(mask, torch.tensor(rows, device=mask.device))
 
     @cached_property

@@ -17,7 +17,7 @@ from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusF
 from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
 from discsum.abstractive.family import Family, FamilyCard, requested_options
 from discsum.abstractive.folder import load_tokenizer
-from discsum.abstractive.recipe import check_kept, under
+from discsum.abstractive.recipe import check_kept
 from discsum.abstractive.scratch import CONFIG_FIELDS
 from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer, unknown_id
 from discsum.document import Document
@@ -115,15 +115,11 @@ class CompressedFamily(Family[CompressedRecipe]):
 
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the encoder's variant for each document."""
-        return [{"encoder": self._variant} for _ in inputs["source_ids"]]
+        return [{"encoder": self.settings()["encoder"]} for _ in inputs["source_ids"]]
 
     def settings(self) -> dict[str, Any]:
         """Return the encoder's variant and its settings that affect scores."""
-        return {"encoder": self._variant} | encoder_settings(self.model)
-
-    @property
-    def _variant(self) -> str:
-        return "full" if self.encoder is None else self.encoder.variant
+        return {"encoder": "full"} | encoder_settings(self.model)
 
     @classmethod
     def for_training(
@@ -138,7 +134,7 @@ class CompressedFamily(Family[CompressedRecipe]):
             family = cls.load(recipe.model, device=device)
             network = recipe.network.to_dict()
             kept = {name: getattr(family.model.config, NETWORK_FIELDS[name]) for name in network}
-            check_kept(recipe.model, *(under("network", one) for one in (network, Network().to_dict(), kept)))
+            check_kept(recipe.model, network, Network().to_dict(), kept, "network.")
             check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
             if family.encoder is None and recipe.encoder is not None:
                 compress(family.model, **recipe.encoder.to_dict())

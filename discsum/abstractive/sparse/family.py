@@ -15,7 +15,7 @@ from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer, without_report
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.long_input import lengthened
-from discsum.abstractive.recipe import check_kept, under
+from discsum.abstractive.recipe import check_kept
 from discsum.abstractive.scratch import CONFIG_FIELDS, Scratch, make_model, make_tokenizer
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.config import SparseConfig
@@ -184,7 +184,7 @@ class SparseFamily(Family[SparseRecipe]):
         kept = {size: getattr(family.model.config, field, None) for size, field in CONFIG_FIELDS.items()}
         sizes = [size for size, value in kept.items() if value is not None]
         given, default = ({size: getattr(one, size) for size in sizes} for one in (recipe.scratch, Scratch()))
-        check_kept(name, *(under("scratch", one) for one in (given, default, kept)))
+        check_kept(name, given, default, kept, "scratch.")
         if recipe.scratch.vocabulary != Scratch.vocabulary:
             check_size(name, "scratch.vocabulary", recipe.scratch.vocabulary, family.tokenizer)
         return family

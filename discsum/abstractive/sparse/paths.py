@@ -25,7 +25,7 @@ WARNED = {
 
 @dataclass(frozen=True)
 class Path:
-    """A way to read documents, as in `Reading.path`, and the reason for it."""
+    """A way to read documents, as in `CallRecord.path`, and the reason for it."""
 
     name: str
     reason: str

@@ -17,6 +17,8 @@ from discsum.document import Document, Span
 # words in a span. A word is kept after each span, and spans end with their sentence, so 22 to 23% of the words are
 # masked, not BART's 30%.
 BEGINS, SPAN = 0.1, 3.0
+# Limit in tokens of models that can read any number.
+UNLIMITED = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +81,8 @@ def encode_whole(family: Family[Any], document: Document, target: str) -> TextBa
     Raises:
         InputError: As in `encode`.
     """
-    source = len(family.tokenizer(family.texts([document]))["input_ids"][0])
-    written = len(family.tokenizer(text_target=target)["input_ids"])
-    limits = min(source, family.positions or source), min(written, family.target_positions or written)
+    # Not None: the tokenizer may have a limit of its own.
+    limits = (limit or UNLIMITED for limit in (family.positions, family.target_positions))
     return encode(family, [document], [target], *limits)
 
 
