@@ -113,10 +113,16 @@ def main() -> None:
         before = f" after {sys.argv[place - 1]}" if place > 1 else ""
         typer.echo(f"discsum: expected no empty argument, got one{before}; is a shell variable unset?", err=True)
         sys.exit(2)
+    results = sys.stdout
     try:
         app()
+    except SystemExit:
+        if sys.stdout is not results:
+            # The reader closed the pipe, for example `head`; Typer has wrapped the stream, which fails again at exit.
+            sys.stdout = results
+            drop_unwritten()
+        raise
     except BrokenPipeError:
-        # The reader closed the pipe, for example `head`.
         drop_unwritten()
         sys.exit(1)
     except (DiscsumError, OSError) as error:

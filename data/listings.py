@@ -24,7 +24,7 @@ def matching(pattern: Location) -> list[Stored]:
             top, paths = pattern, _below(pattern, told)
         else:
             top = Path(*before_pattern(pattern.parts))
-            paths = top.glob("/".join(pattern.parts[len(top.parts) :]))
+            paths = top.glob("/".join(_portable(pattern.parts[len(top.parts) :])))
         return list(_readable(top, sorted(paths), told))
     with reached(pattern) as (fs, name):
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
@@ -61,6 +61,15 @@ def before_pattern(parts: Sequence[str]) -> Iterator[str]:
         if re.search(r"[*?[]", part):
             return
         yield part
+
+
+def _portable(parts: Sequence[str]) -> list[str]:
+    """Return the parts of a pattern such that `**` means the same in all versions of Python.
+
+    Before Python 3.13, `**` as the last part matches folders only, and is an error inside of a part.
+    """
+    found = [part if part == "**" else re.sub(r"\*{2,}", "*", part) for part in parts]
+    return [*found, "*"] if found[-1:] == ["**"] else found
 
 
 def _below(folder: Path, told: set[Path]) -> Iterator[Path]:

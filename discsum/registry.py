@@ -263,7 +263,7 @@ class Registry(Generic[T]):
 def call_problem(function: Callable[..., Any], *arguments: Any, **options: Any) -> str:
     """Return why a function does not take these arguments; empty if it does, or if compiled code does not say."""
     try:
-        taken = inspect.signature(function, follow_wrapped=False)
+        taken = signature_of(function, follow_wrapped=False)
     except ValueError:
         return ""
     try:
@@ -271,6 +271,20 @@ def call_problem(function: Callable[..., Any], *arguments: Any, **options: Any) 
     except TypeError as error:
         return f"{taken}: {error}"
     return ""
+
+
+def signature_of(function: Callable[..., Any], *, follow_wrapped: bool = True) -> inspect.Signature:
+    """Return the signature of a function, or of the one that it wraps.
+
+    Raises:
+        ValueError: Compiled code that does not say what it takes.
+    """
+    if sys.version_info >= (3, 14):
+        # Annotations are evaluated when they are asked for, and may name what only type checkers import.
+        from annotationlib import Format
+
+        return inspect.signature(function, follow_wrapped=follow_wrapped, annotation_format=Format.FORWARDREF)
+    return inspect.signature(function, follow_wrapped=follow_wrapped)
 
 
 def suggestion(name: object, names: Sequence[str]) -> str:

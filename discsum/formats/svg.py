@@ -128,7 +128,7 @@ def draw(document: Document) -> Drawing:
     ]
     for item, bar in zip(inner, layout.x[tree.edus :], strict=True):
         ends.append(bar + LABEL_GAP + _width(printable(item.relation)))
-    width, height = max(ends) + MARGIN, layout.tops[-1] + MARGIN
+    width, height = round(max(ends) + MARGIN, 3), layout.tops[-1] + MARGIN
     return Drawing(width, height, elements, inner, layout.tops, layout.y[tree.edus :])
 
 
@@ -234,7 +234,8 @@ def _wrap(text: str) -> list[str]:
 
 
 def _width(text: str) -> float:
-    return sum(map(_character_width, text))
+    # The last digits of a sum depend on the version of Python.
+    return round(sum(map(_character_width, text)), 3)
 
 
 @cache

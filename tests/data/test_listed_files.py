@@ -25,6 +25,20 @@ def test_links_to_folders_are_named(tmp_path):
     assert found == [f"{inside}/a.txt"]
 
 
+def test_patterns_mean_the_same_in_all_versions_of_python(tmp_path):
+    for name in ("a.txt", "in/b.txt", "in/deep/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Rain fell.")
+    for pattern, names in (
+        ("**", ["a.txt", "in/b.txt", "in/deep/c.txt"]),
+        ("in/**", ["in/b.txt", "in/deep/c.txt"]),
+        ("**/*.txt", ["a.txt", "in/b.txt", "in/deep/c.txt"]),
+        ("a**", ["a.txt"]),
+        ("**.txt", ["a.txt"]),
+    ):
+        assert [str(file.path) for file in matching(tmp_path / pattern)] == [str(tmp_path / name) for name in names]
+
+
 def test_links_to_nothing_are_named(tmp_path):
     (tmp_path / "a.txt").write_text("Rain fell.")
     for name in ("b.txt", "c.txt", ".#a.txt"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from inspect import isclass, signature
+from inspect import isclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from discsum.errors import InputError
 from discsum.recipes.fields import check_value
-from discsum.registry import Registry, suggestion
+from discsum.registry import Registry, signature_of, suggestion
 
 if TYPE_CHECKING:
     from torch import nn
@@ -120,7 +120,7 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
     if beta is not None and SELECTORS.entry(name).facts.get("by_chance"):
         raise InputError(f"beta: expected none for the selector {name}, which selects by chance, got {beta!r}")
     # The first parameter is the shape or the width.
-    known = list(signature(SELECTORS[name]).parameters)[1:]
+    known = list(signature_of(SELECTORS[name]).parameters)[1:]
     unknown = [option for option in options if option not in known]
     if unknown:
         raise InputError(
@@ -136,7 +136,7 @@ def changed_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a selector that differ from its defaults."""
     if not options:
         return {}
-    known = signature(SELECTORS[name]).parameters
+    known = signature_of(SELECTORS[name]).parameters
     return {option: value for option, value in options.items() if value != known[option].default}
 
 
