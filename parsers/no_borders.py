@@ -32,6 +32,11 @@ _SOURCE = re.compile(
     r"(?<=\S)\[(?:\d{1,3}(?:[,–-] ?\d{1,3}){0,9}|note \d{1,3}|edit)\]"
     rf"|(?<=\S){_SPACE}*\[(?:[12]\d{{3}}|citation needed|sic)\]"
 )
+# "Come in!" she said; "at 9 p.m. the mill", "in Feb. the lake", but not "Berg Inc. iPhones".
+_CONTINUED = re.compile(
+    rf"(?:[!?][\"”’]|\b(?:[ap]\.m|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec|Mon|Tues?|Weds?|Thu(?:rs?)?|Fri|Sat|Sun|Pls|approx"
+    rf"|Ave|Blvd|Rd|etc|Inc|Ltd|Co|Corp|Jr|Sr|vs)\.){_SPACE}+(?=[a-z]+(?![^\W_]))"
+)
 # "+1 (415) 555-0132"
 _PHONE = re.compile(r"(?:\+?\d{1,3} ?)?\(\d{2,5}\)[ -]?\d[\d -]{3,12}\d")
 
@@ -49,4 +54,5 @@ def no_unit_begins(text: str) -> Iterator[tuple[int, int]]:
 
 def no_sentence_begins(text: str) -> Iterator[tuple[int, int]]:
     """Yield stretches as `no_unit_begins` does, in which no sentence begins, although an EDU may."""
-    yield from ((match.end() - 1, match.end()) for match in _MEASURED_CLAUSE.finditer(text))
+    for pattern in (_MEASURED_CLAUSE, _CONTINUED):
+        yield from ((match.end() - 1, match.end()) for match in pattern.finditer(text))

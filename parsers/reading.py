@@ -20,7 +20,14 @@ from discsum.parsers.edu_vectors import OPENS_PARAGRAPH, EDULayout, opening_kind
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.row_buffer import RowBuffer
-from discsum.parsers.segmenter import boundary_probabilities, known_borders, starts_from
+from discsum.parsers.segmenter import (
+    MOST_MARKS,
+    boundary_probabilities,
+    joined_marks,
+    known_borders,
+    marks_before,
+    starts_from,
+)
 from discsum.parsers.subwords import Subwords
 from discsum.parsers.units import Units
 
@@ -102,7 +109,8 @@ class Reading:
     def divide(self, of_edus: NDArray[np.float32], of_sentences: NDArray[np.float32]) -> None:
         """Find the units that begin in the untagged subwords, from probabilities that EDUs and sentences begin."""
         words, config, first = self.words, self._network.config, self._read
-        self._read = after = first + len(of_edus)
+        self._read = after = first + self._decided(len(of_edus))
+        of_edus, of_sentences = of_edus[: after - first], of_sentences[: after - first]
         if self.sentences.found:
             begins = starts_from(of_sentences, words, config.sentence_threshold, self._known, first)
             offsets = _offsets(words, begins)
@@ -115,10 +123,21 @@ class Reading:
             limits = words.starts[first] if first else 0, words.starts[after] if after < len(words) else math.inf
             offsets = self._given[slice(*np.searchsorted(self._given, limits))]
         if self.edus.found:
+            sentences = first + np.flatnonzero(self._opens[first:after])
             begins = starts_from(of_edus, words, config.edu_threshold, first=first)
-            self.edus.advance(after, np.unique(np.concatenate([_offsets(words, begins), offsets])).tolist())
+            begins = joined_marks(begins, sentences, of_edus, words, first)
+            self.edus.advance(after, np.union1d(_offsets(words, begins), offsets).tolist())
         else:
             self.edus.advance(after)
+
+    def _decided(self, count: int) -> int:
+        """Return how many of the next `count` subwords can be divided: those up to punctuation that may join the next.
+
+        The rest is tagged again together with what follows.
+        """
+        after = self._read + count
+        marks = 0 if after == len(self.words) else marks_before(self.words, after)
+        return count - min(marks, count) if marks <= MOST_MARKS else count
 
     def pool(self) -> None:
         """Pool and keep the means of units that have ended since the last call."""

@@ -19,7 +19,7 @@ from discsum.errors import InputError, MissingExtraError
 from discsum.layout import Layout
 from discsum.parsers.budgets import budget_of, concatenate
 from discsum.parsers.no_borders import no_sentence_begins, no_unit_begins
-from discsum.parsers.subwords import CASES, GAPS, Subwords, first_subwords
+from discsum.parsers.subwords import CASES, GAPS, OTHER, Subwords, first_subwords
 from discsum.writing import LINE_ENDS
 
 # A line without its leading white space.
@@ -27,6 +27,8 @@ _LINE = re.compile(rf"\S[^{LINE_ENDS}]*")
 INSIDE, EDU_START, SENTENCE_START = range(3)
 # Convolutions, and the subwords that each reads.
 LAYERS, KERNEL = 2, 5
+# Maximum number of signs in a row, such as dashes, that are joined to an EDU.
+MOST_MARKS = 8
 
 
 class BoundaryTagger(nn.Module):
@@ -134,6 +136,56 @@ def starts_from(
     return first + np.flatnonzero(begins)
 
 
+def joined_marks(
+    edus: NDArray[np.int64],
+    sentences: NDArray[np.int64],
+    probabilities: NDArray[np.float32],
+    subwords: Subwords,
+    first: int = 0,
+) -> NDArray[np.int64]:
+    """Return the subwords that begin EDUs or sentences, without EDUs of punctuation alone, such as a dash.
+
+    Such an EDU is joined to the one beside it from which the less probable border divides it, but not across a border
+    of sentences. It stays if it is a whole sentence, or part of a line of more than `MOST_MARKS` signs.
+
+    Args:
+        edus: Subwords that begin EDUs.
+        sentences: Subwords that begin sentences.
+        probabilities: Those that an EDU begins at the subwords from `first` on.
+        subwords: The subwords of the text.
+        first: Subword from which on the text is read.
+    """
+    starts, fixed, after = np.union1d(edus, sentences), set(sentences.tolist()), first + len(probabilities)
+    bounds = np.append(starts, after) if after == len(subwords) else starts
+    words = np.concatenate([[0], np.cumsum(subwords.cases[first:after] != OTHER)])
+    dropped = set[int]()
+    for place in np.flatnonzero(np.diff(words[bounds - first]) == 0).tolist():
+        begin, end = bounds[place : place + 2].tolist()
+        if marks_before(subwords, begin) + end - begin + marks_after(subwords, end) > MOST_MARKS:
+            continue
+        if begin in fixed or begin in dropped:
+            less = end
+        elif end in fixed or end == after:
+            less = begin
+        else:
+            less = begin if probabilities[begin - first] < probabilities[end - first] else end
+        if less not in fixed:
+            dropped.add(less)
+    return starts[~np.isin(starts, [*dropped])]
+
+
+def marks_before(subwords: Subwords, index: int) -> int:
+    """Return the number of subwords without letters and digits right before a subword, at most `MOST_MARKS` + 1."""
+    words = np.flatnonzero(subwords.cases[max(0, index - MOST_MARKS - 1) : index][::-1] != OTHER)
+    return int(words[0]) if len(words) else min(index, MOST_MARKS + 1)
+
+
+def marks_after(subwords: Subwords, index: int) -> int:
+    """Return the number of subwords without letters and digits from a subword on, at most `MOST_MARKS` + 1."""
+    words = np.flatnonzero(subwords.cases[index : index + MOST_MARKS + 1] != OTHER)
+    return int(words[0]) if len(words) else min(len(subwords) - index, MOST_MARKS + 1)
+
+
 def known_borders(text: str, subwords: Subwords) -> tuple[Borders, Subwords]:
     """Return what the writing of a text says of the beginnings of its units.
 
@@ -172,8 +224,7 @@ def predicted_starts(
     whose layout is varied in training.
     """
     sentences = starts_from(of_sentences, subwords, thresholds[1], known)
-    none = np.zeros(0, dtype=np.int64)
-    return starts_from(of_edus, subwords, thresholds[0], Borders(sentences, none)), sentences
+    return joined_marks(starts_from(of_edus, subwords, thresholds[0]), sentences, of_edus, subwords), sentences
 
 
 class SpanCutter:

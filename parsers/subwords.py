@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 GAPS = ("none", "space", "newline", "blank line")
 CASES = ("lower", "capitalized", "upper", "digit", "other")
+# The case of punctuation and other signs.
+OTHER = CASES.index("other")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # White space that BERT's tokenizer deletes as control characters, which would join the words on both sides.
 _DELETED_SPACE = re.compile("[\v\f\x1c-\x1f\x85]")

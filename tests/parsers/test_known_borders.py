@@ -110,6 +110,25 @@ def test_a_clause_after_a_measure_begins_no_sentence():
     assert closed(text) == {text.index("while")}
 
 
+@pytest.mark.parametrize(
+    ("text", "word", "barred"),
+    [
+        ('"it stopped!" said the miller', "said", True),
+        ("“it stopped?” said the miller", "said", True),
+        ('"it stopped." said the miller', "said", False),
+        ('"it stopped!" The miller left', "The", False),
+        ('"it stopped!"\nthe miller left', "the", False),
+        ("at 9 p.m. the mill stopped", "the", True),
+        ("in Feb. the mill stopped", "the", True),
+        ("Mill Inc. the owner", "the", True),
+        ("Mill Inc. iPhones are sold", "iPhones", False),
+        ("the mill. the owner", "the owner", False),
+    ],
+)
+def test_words_that_go_on_with_a_sentence_begin_none(text, word, barred):
+    assert (text.index(word) in closed(text)) == barred
+
+
 def test_no_sentence_begins_inside_a_heading():
     text = "The old mill and its baker\n\nIt fell. It stood again."
     assert {text.index(word) for word in ("old", "mill", "baker")} <= closed(text)

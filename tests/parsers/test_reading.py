@@ -115,7 +115,8 @@ def test_only_what_is_open_is_held(monkeypatch):
     assert held[-1] == 0
 
 
-TEXTS = st.lists(st.sampled_from([*"abc Z\xe9.\n\t\0\u3042\U0001f600", " rain", " mill. "]), max_size=60).map("".join)
+PARTS = [*"abc Z\xe9.\n\t\0\u3042\U0001f600", " rain", " mill. ", " -- ", " - " * 9]
+TEXTS = st.lists(st.sampled_from(PARTS), max_size=60).map("".join)
 
 
 @settings(max_examples=40)

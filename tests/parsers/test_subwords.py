@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,8 +12,16 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from discsum.document import Span
 from discsum.parsers import budgets
 from discsum.parsers import subwords as module
-from discsum.parsers.segmenter import Borders, BoundaryTagger, boundary_probabilities, spans_from, starts_from
-from discsum.parsers.subwords import CASES, GAPS, first_subwords, split_subwords, split_texts
+from discsum.parsers.segmenter import (
+    MOST_MARKS,
+    Borders,
+    BoundaryTagger,
+    boundary_probabilities,
+    joined_marks,
+    spans_from,
+    starts_from,
+)
+from discsum.parsers.subwords import CASES, GAPS, OTHER, first_subwords, split_subwords, split_texts
 from discsum.writing import BLANK_LINE, LINE_BREAK, is_inside_word
 
 
@@ -184,6 +193,46 @@ def test_starts(tokenizer):
     assert starts_from(chances, words, 0.5).tolist() == [0, 2]
     assert starts_from(chances, words, 0.5, Borders(np.array([3]), np.array([2]))).tolist() == [0, 3]
     assert starts_from(chances[:0], split_subwords("", tokenizer), 0.5).tolist() == []
+
+
+@given(st.data())
+def test_no_edu_is_punctuation_alone_within_a_sentence(data):
+    text = "".join(
+        data.draw(st.lists(st.sampled_from(["a ", "b1 ", "- ", ". ", '" ', "-" * 10]), min_size=1, max_size=20))
+    )
+    words = split_subwords(text, tiny.make_tokenizer())
+    count = len(words)
+    begins = st.lists(st.integers(1, count - 1), unique=True).map(sorted) if count > 1 else st.just([])
+    sentences = np.array([0, *data.draw(begins)])
+    edus = np.array(data.draw(begins), dtype=np.int64)
+    chances = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)), dtype=np.float32)
+    found = joined_marks(edus, sentences, chances, words)
+    assert set(sentences.tolist()) <= set(found.tolist()) <= {*sentences.tolist(), *edus.tolist()}
+    bounds, signs = [*found.tolist(), count], words.cases == OTHER
+    before = dict(pairwise([*np.union1d(edus, sentences).tolist(), count]))
+    for begin, end in pairwise(bounds):
+        line = signs[max(0, begin - MOST_MARKS) : end + MOST_MARKS]
+        if signs[begin:end].all() and not (begin in sentences and (end in sentences or end == count)):
+            assert line.sum() > MOST_MARKS
+    # Nothing else is joined.
+    for begin in set(before) - set(found.tolist()):
+        other = max(one for one in before if one < begin)
+        assert signs[begin : before[begin]].all() or signs[other:begin].all()
+
+
+def test_a_dash_joins_the_side_of_its_less_probable_border(tokenizer):
+    words = split_subwords("mills -- and wheels .", tokenizer)
+    dash, following, end = 2, 4, len(words) - 1
+    assert (words.cases == OTHER).tolist() == [False] * 2 + [True] * 2 + [False] * 3 + [True]
+    for before, after, kept in ((0.6, 0.7, following), (0.7, 0.6, dash), (0.7, 0.7, dash)):
+        chances = np.zeros(len(words), dtype=np.float32)
+        chances[[dash, following, end]] = before, after, 0.9
+        starts = np.array([dash, following, end])
+        assert joined_marks(starts, np.array([0]), chances, words).tolist() == [0, kept]
+        # Sentences keep their beginnings.
+        assert joined_marks(starts, np.array([0, dash]), chances, words).tolist() == [0, dash]
+        assert joined_marks(starts, np.array([0, following]), chances, words).tolist() == [0, following]
+        assert joined_marks(starts, np.array([0, dash, following]), chances, words).tolist() == [0, dash, following]
 
 
 def test_an_edu_starts_with_at_least_the_probability_of_a_sentence():
