@@ -44,9 +44,9 @@ VERB = re.compile(
 AND = re.compile(r"(?:and|or|nor)\b")
 # A conjunction, preposition, relative pronoun or participle, by which a later part continues a sentence.
 CONNECTIVE = re.compile(
-    r"(?:[-–—]+ ?)?(?:but|yet|albeit|until|because|only because|so that|after|before|if|when|while|although|though|since|"
-    r"unless|whereas|even if|even though|rather than|than|instead of|such as|as|at|by|during|for|from|in|of|on|to|with|"
-    r"without|which|who|whom|whose|where|"
+    r"(?:[-–—]+ ?)?(?:but|yet|albeit|until|because|only because|so that|after|before|if|when|while|although|though|"
+    r"since|unless|whereas|even if|even though|rather than|than|instead of|such as|as|at|by|during|for|from|in|of|on|"
+    r"to|with|without|which|who|whom|whose|where|"
     # Participles.
     r"(?!(?:(?:any|every|no|some)?th|even|k|morn|r|spr|str|w)ing\b)[a-z]+ing)\b"
 )
