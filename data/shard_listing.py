@@ -110,6 +110,7 @@ class Listing:
 
     @cached_property
     def _combined(self) -> dict[str, bytes]:
+        """Contents of the combined records by the file names of their shards; each is requested once."""
         return read_combined(self.folder, self.combined, self.sizes)
 
 

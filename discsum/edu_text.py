@@ -20,6 +20,7 @@ from discsum.writing import BLANK_LINE, single_line
 
 # Characters around a run in which a quotation may begin or end.
 _REACH = 2000
+# Several spaces in a line, which tidy summaries reduce to one.
 _SPACES = re.compile(r"(?<=\S)[^\S\n]{2,}(?=\S)")
 
 
@@ -98,8 +99,9 @@ class EduText:
             head = self._heads[unit.index]
             starts = CONNECTIVE.match(unit.text) or VERB.match(unit.text)
             found = -1 if not starts or head > unit.index else max(head, found)
-        same = self._sentences[found] == self._sentences[unit.index]
-        return self._clauses[found] if found in self._chosen and same else None
+        if found not in self._chosen or self._sentences[found] != self._sentences[unit.index]:
+            return None
+        return self._clauses[found]
 
     def _words(self, run: Sequence[Selected]) -> str:
         """Return the text of a run, without line breaks: EDUs that follow each other keep the text between them.

@@ -143,15 +143,15 @@ def joined_marks(
     subwords: Subwords,
     first: int = 0,
 ) -> NDArray[np.int64]:
-    """Return the subwords that begin EDUs or sentences, without EDUs of punctuation alone, such as a dash.
+    """Return the indices of subwords that begin EDUs, sentences included, without EDUs of punctuation alone.
 
     Such an EDU is joined to the one beside it from which the less probable border divides it, but not across a border
     of sentences. It stays if it is a whole sentence, or part of a line of more than `MOST_MARKS` signs.
 
     Args:
-        edus: Subwords that begin EDUs.
-        sentences: Subwords that begin sentences.
-        probabilities: Those that an EDU begins at the subwords from `first` on.
+        edus: `(edus,)` indices of subwords that begin EDUs.
+        sentences: `(sentences,)` indices of subwords that begin sentences.
+        probabilities: `(read,)` probabilities that an EDU begins at the subwords from `first` on.
         subwords: The subwords of the text.
         first: Subword from which on the text is read.
     """
