@@ -1,4 +1,4 @@
-"""Statistics of a corpus of texts with summaries (Xiao et al. 2020, section 4; Manakul and Gales 2021, table 4)."""
+"""Statistics of a corpus of texts with summaries (Xiao et al. 2020, table 1; Manakul and Gales 2021, table 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cross-attention that reads selected sentences of each document (Manakul and Gales 2021, sections 4 and 5)."""
+"""Cross-attention that reads selected sentences of each document (Manakul and Gales 2021, sections 3 and 4)."""
 
 from __future__ import annotations
 

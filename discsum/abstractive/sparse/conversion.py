@@ -67,7 +67,7 @@ def sparsify(
             chosen = selectors[layer].to(next(module.parameters()))
             inner = getattr(chosen, "inner", chosen)
             if isinstance(inner, LearnedSelector):
-                # Initialise from the word-level projections (Manakul and Gales 2021, section 5).
+                # Initialise from the word-level projections (Manakul and Gales 2021, appendix A.1).
                 inner.query.load_state_dict(projections.query.state_dict())
                 inner.key.load_state_dict(projections.key.state_dict())
             module.selector = chosen.train(module.training)

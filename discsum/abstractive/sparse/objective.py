@@ -1,4 +1,4 @@
-"""Training objectives of sparse models (Manakul and Gales 2021, sections 4 and 5)."""
+"""Training objectives of sparse models (Manakul and Gales 2021, sections 3.2 and 4.3)."""
 
 from __future__ import annotations
 
