@@ -89,12 +89,12 @@ class Policy:
         budget: Its length.
         unit: `sentence` or `edu`.
         block_trigrams: Skip a unit that shares a trigram with what is selected (Paulus et al. 2018, section
-            2.5; Liu and Lapata 2019, section 3.3). Trigrams are of lower-cased words without punctuation. None leaves
+            2.5; Liu and Lapata 2019, section 4.2). Trigrams are of lower-cased words without punctuation. None leaves
             it to the scorer, see `UnitScorer.complete`.
         redundancy: Penalty on the log-odds of a unit, in nats, times the share of its bigrams that are in the summary,
             see `Ranking`; scores must be probabilities. None leaves it to the scorer.
         brevity: Penalty on the log-odds for each word of an EDU, or each word after the 20th of a sentence; likewise.
-        dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
+        dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020).
         layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 
     Raises:
