@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import pytest
 from benchmarks.tree_files import rs3_structure
+from format_cases import numbered, trees
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rs3_files import RELATIONS, element, rs3
 
 from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning
-from discsum.erst import SecondaryEdge, Signal
+from discsum.erst import ERST, SecondaryEdge, Signal
 from discsum.formats import dump, load
+from discsum.tree import RSTTree
 
 TYPES = '</relations><sigtypes><sig type="dm" subtypes="dm"/><sig type="lexical" subtypes="word;phrase"/></sigtypes>'
 CONTENT = rs3(
@@ -111,6 +115,37 @@ def test_two_edges_between_the_same_places_are_two():
     assert Document.from_rs4(both.to_rs4()).erst == both.erst
     again = CONTENT.replace("</secedges>", '<secedge id="3-4" source="3" target="4" relname="joint-list"/></secedges>')
     assert Document.from_rs4(again).erst.edges == edges
+
+
+@given(data=st.data(), tree=trees(least=2))
+@settings(max_examples=200, deadline=None)
+def test_those_at_any_place_come_back_or_are_counted_in_a_warning(data, tree):
+    marks = st.sampled_from([None, True, False])
+    marked = RSTTree(tree.edus, [{**node, "joined": data.draw(marks)} for node in tree.to_dicts()])
+    spans = [(edu, edu) for edu in range(tree.edus)] + [(node.first, node.last) for node in tree.nodes]
+    places = st.sampled_from(spans)
+    edges = tuple(data.draw(st.lists(st.builds(SecondaryEdge, places, places, st.sampled_from("ab")), max_size=4)))
+    anchors = st.tuples(places, st.none()) | st.tuples(st.none(), st.integers(0, max(0, len(edges) - 1)))
+    found = data.draw(st.lists(anchors, max_size=4))
+    # The numbers of tokens tell signals apart.
+    signals = tuple(Signal(*anchor, "dm", "dm", str(number)) for number, anchor in enumerate(found, start=1))
+    document = replace(numbered(marked), erst=ERST(edges, signals, (("dm", "dm"),)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        content = document.to_rs4()
+    read = Document.from_rs4(content)
+    kept = read.erst or ERST()
+    lost = [int(str(one.message).split(": ")[-1].split()[0]) for one in caught]
+    assert sum(lost) == len(edges) + len(signals) - len(kept.edges) - len(kept.signals)
+    assert set(kept.edges) <= set(edges)
+
+    def of(erst, signal):
+        return signal.place or erst.edges[signal.edge]
+
+    for signal in kept.signals:
+        assert of(kept, signal) == of(document.erst, signals[int(signal.tokens) - 1])
+    again = Document.from_rs4(read.to_rs4())
+    assert (again.tree, again.erst) == (tree, read.erst)
 
 
 def test_a_signal_without_a_place_or_an_edge_is_left_out_with_a_warning():
