@@ -30,7 +30,7 @@ Out = Annotated[
         "--output",
         "-o",
         callback=local_folder,
-        help="Folder of the numbers (JSON), and of the pictures (PNG, SVG) if the command draws any.",
+        help="Folder for the numbers (JSON) and the plots (PNG, SVG), if the command draws any.",
     ),
 ]
 Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]
@@ -82,8 +82,11 @@ def write_numbers(folder: str, name: str, data: Any) -> Path:
     return path
 
 
-def read_table(table: str, documents: int, run: Run) -> list[Pair]:
-    """Return the first `documents` usable pairs of a table; the run reports the rows before them that failed."""
+def read_table(table: str, documents: int | None, run: Run) -> list[Pair]:
+    """Return the first `documents` usable pairs of a table, or all if None.
+
+    The run reports the rows before them that failed.
+    """
     from discsum.data.pairs import Pair, PairSource
 
     found: list[Pair] = []

@@ -10,7 +10,7 @@ import typer
 
 from discsum.abstractive.folder import check_model_location, load_tokenizer
 from discsum.batches import batches
-from discsum.cli.analysis import Documents, Out, read_table, write_numbers
+from discsum.cli.analysis import Out, read_table, write_numbers
 from discsum.cli.command import as_usage
 from discsum.cli.documents import BATCH, Run, in_batches
 from discsum.cli.options import Device, Inputs, ParserName
@@ -60,7 +60,9 @@ def corpus(
         typer.Option(help="Folder of a model, or hf:NAME from the hub, with whose tokenizer tokens are counted."),
     ] = None,
     output: Out = "analysis",
-    documents: Documents = 1_000_000,
+    documents: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of documents. Default: all of them.")
+    ] = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:

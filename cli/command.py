@@ -16,8 +16,38 @@ from typer.core import TyperCommand, TyperOption
 from discsum.errors import InputError, warn_caller
 
 
+class _WholeWords:
+    """A help formatter that ends no line inside a hyphenated word, such as the name `tree-knapsack`.
+
+    Typer's formatter breaks words at hyphens, but not at this character of the same width.
+    """
+
+    HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+    def __init__(self, formatter: Any) -> None:
+        self._formatter = formatter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._formatter, name)
+
+    def write_text(self, text: str) -> None:
+        self._formatter.write_text(text.replace("-", self.HYPHEN))
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], **widths: int) -> None:
+        self._formatter.write_dl([(name, text.replace("-", self.HYPHEN)) for name, text in rows], **widths)
+
+    def getvalue(self) -> str:
+        return str(self._formatter.getvalue()).replace(self.HYPHEN, "-")
+
+
 class GroupedCommand(TyperCommand):
     """A command whose plain-text help has a section for each `rich_help_panel`, like Rich's help."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help; names in it can be copied, because lines end only at spaces."""
+        formatter: Any = _WholeWords(ctx.make_formatter())
+        self.format_help(ctx, formatter)
+        return str(formatter.getvalue()).rstrip("\n")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; add the value to typer's errors about numbers, which name only the expected type."""

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-OF_PARSERS = "Options of parsers"
+OF_PARSERS = "Options for parsers"
 # Parameters that apply to parsers.
 WITH_TREEBANK = (
     *("models_and_data", "split", "first", "last", "rst_parseval"),

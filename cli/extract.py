@@ -77,7 +77,7 @@ def extract(
         str | None,
         typer.Option(
             **choice(*UNITS),
-            help="Unit of the summary. Default: the unit of the model, sentence without one.",
+            help="Unit of the summary. Default: the model's unit, or sentence if it takes both.",
             rich_help_panel=OF_SELECTION,
         ),
     ] = None,
@@ -113,7 +113,7 @@ def extract(
         typer.Option(
             autocompletion=scorers,
             help=f"A shipped model, a folder, hf:NAME from the hub, or {', '.join(BASELINES.own)}. Default: the "
-            "shipped model of the unit.",
+            "shipped model for the unit.",
         ),
     ] = None,
     query: Annotated[

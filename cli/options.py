@@ -30,9 +30,9 @@ from discsum.errors import InputError
 from discsum.format_registry import readable
 
 # Sections of the help.
-OF_INPUTS = "Options of inputs"
-OF_SELECTION = "Options of the selection"
-OF_SEQUENCE_MODELS = "Options of sequence-to-sequence models"
+OF_INPUTS = "Input options"
+OF_SELECTION = "Selection options"
+OF_SEQUENCE_MODELS = "Options for sequence-to-sequence models"
 
 
 def _known_encoding(name: str) -> str:
@@ -63,8 +63,8 @@ Encoding = Annotated[
     str,
     typer.Option(
         callback=_known_encoding,
-        help=f"Encoding of the inputs; {DECLARED}: as an rs3, rs4 or HTML file declares or the byte "
-        "order mark of a file other than a table says, otherwise UTF-8.",
+        help=f"Encoding of the inputs; {DECLARED}: the one that an rs3, rs4 or HTML file declares, else that of the "
+        "byte order mark (not of tables), else UTF-8.",
         rich_help_panel=OF_INPUTS,
     ),
 ]
@@ -92,7 +92,7 @@ Input = Annotated[
     typer.Option(
         "--input",
         **choice(AUTO, *INPUTS),
-        help=f"Markup of the texts; {AUTO}: by the ending of the file (.html .htm .md .markdown).",
+        help=f"Markup of the texts; {AUTO}: by the suffix of the file (.html .htm .md .markdown).",
         rich_help_panel=OF_INPUTS,
     ),
 ]
@@ -115,7 +115,7 @@ Sentences = Annotated[
     ),
 ]
 ParserName = Annotated[str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser.")]
-Device = Annotated[str, typer.Option(help="Device of the models: cpu, cuda, ...")]
+Device = Annotated[str, typer.Option(help="Device for the models: cpu, cuda, ...")]
 Precision = Annotated[
     str,
     typer.Option(
@@ -169,8 +169,8 @@ LengthPenalty = Annotated[
     typer.Option(
         min=0,
         max=LENGTH_PENALTIES,
-        help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty, or none beside a "
-        "coverage penalty.",
+        help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty, or none with "
+        "--coverage-penalty.",
         rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
@@ -206,12 +206,13 @@ Units = Annotated[
         "-n",
         parser=_number_of_units,
         metavar="<int>",
-        help="Units of the summary. Default: in extract as the model was trained, otherwise 3 sentences or 6 EDUs.",
+        help="Number of units in the summary. Default: 3 sentences or 6 EDUs; in extract, the number that the model "
+        "was trained with, if any.",
         rich_help_panel=OF_SELECTION,
     ),
 ]
 Words = Annotated[
-    int | None, typer.Option(help="Maximum number of words, instead of --units.", rich_help_panel=OF_SELECTION)
+    int | None, typer.Option(help="Maximum number of words; instead of --units.", rich_help_panel=OF_SELECTION)
 ]
 Ratio = Annotated[
     float | None,
@@ -240,8 +241,8 @@ BlockTrigrams = Annotated[
     bool | None,
     typer.Option(
         "--block-trigrams/--no-block-trigrams",
-        help="Skip units that share a trigram with the summary; sequence-to-sequence models never repeat a trigram "
-        "without a full stop. Default: as the model was trained.",
+        help="Skip units that share a trigram with the summary. Default: as the model was trained. In evaluate, "
+        "sequence-to-sequence models then never repeat a trigram, unless it has a full stop or tag.",
         rich_help_panel=OF_SELECTION,
     ),
 ]
@@ -249,8 +250,8 @@ Redundancy = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="Penalty on a unit's log-odds, times the fraction of its bigrams that are already in the summary; trained "
-        "models only, 0 for none. Default: as the model was trained.",
+        help="Penalty on a unit's log-odds: this weight times the fraction of its bigrams that are already in the "
+        "summary. Trained models only; 0 switches it off. Default: as the model was trained.",
         rich_help_panel=OF_SELECTION,
     ),
 ]
@@ -258,8 +259,8 @@ Brevity = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="Penalty on a unit's log-odds for each word of an EDU, or each word after the 20th of a sentence; trained "
-        "models only, 0 for none. Default: as the model was trained.",
+        help="Penalty on a unit's log-odds: this weight for each word of an EDU, or for each word of a sentence after "
+        "the 20th. Trained models only; 0 switches it off. Default: as the model was trained.",
         rich_help_panel=OF_SELECTION,
     ),
 ]

@@ -29,15 +29,15 @@ COARSE_TO_FINE, FASTER_ENCODERS = "coarse-to-fine", "faster-encoders"
 TABLES = (*OF_XIAO, COARSE_TO_FINE, FASTER_ENCODERS)
 # Parameters of the options below.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws", "seeds")
-_PANEL = "Options of the papers' tables"
+_PANEL = "Options for the papers' tables"
 
 Table = Annotated[
     str | None,
     typer.Option(
         **choice(*TABLES),
         help="2, 3: train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation "
-        "and DATA/test, folders that discsum preprocess made. coarse-to-fine: perplexity, ROUGE of the best "
-        "highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017. "
+        "and DATA/test, folders that discsum preprocess made. coarse-to-fine: perplexity, ROUGE against "
+        "the best highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017. "
         "faster-encoders: accuracy, perplexity, speed and ROUGE of each MODEL, as in tables 2 and 3 of Yap et al.",
         rich_help_panel=_PANEL,
     ),

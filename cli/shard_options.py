@@ -14,7 +14,7 @@ from discsum.data.shard_names import FORMATS
 from discsum.data.shard_sizes import shard_size
 
 # Section of the help.
-_PANEL = "Options of workers and shards"
+_PANEL = "Worker and shard options"
 
 
 def _known_part(text: str | None) -> str | None:
@@ -53,8 +53,8 @@ ShardSize = Annotated[
         "--shard",
         metavar="N|SIZE",
         callback=_known_shard,
-        help="Documents per file, such as 256; or bytes of input per file, such as 8MiB: then only workers read the "
-        "input, not the driver.",
+        help="Documents per file, such as 256; or bytes of input per file, such as 8MiB: then the workers read "
+        "the input, not the process that starts them.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -64,7 +64,7 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         **open_choice(*ENGINES.own),
-        help="Where workers run: local, as processes on this machine; ray, in a Ray started on this machine; "
+        help="Where workers run: local, as processes on this machine; ray, in a Ray instance started on this machine; "
         "ray:ADDRESS, in a Ray cluster.",
         rich_help_panel=_PANEL,
     ),
@@ -77,7 +77,8 @@ GpusPerWorker = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="GPUs of each worker, for example 0.5 for half a GPU, with --engine ray. Default: 1 with cuda.",
+        help="GPUs of each worker, for example 0.5 for half a GPU, with --engine ray. Default: 1 with --device cuda, "
+        "otherwise 0.",
         rich_help_panel=_PANEL,
     ),
 ]

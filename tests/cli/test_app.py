@@ -45,6 +45,15 @@ def test_help_lists_the_commands_by_the_first_line_of_their_own_help(discsum):
         assert f" {summary} " in " ".join(discsum(name, "--help").out.split())
 
 
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_breaks_no_name_at_a_hyphen(discsum, monkeypatch, command):
+    for width in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = discsum(*command.split(), "--help").out
+        assert "\N{NON-BREAKING HYPHEN}" not in out
+        assert not re.search(r"\w-$", out, re.M)
+
+
 def test_help_groups_options(discsum):
     out = discsum("evaluate", "--help").out
     _, *sections = re.split(r"^(\w[^\n]*):\n", out, flags=re.M)
@@ -52,8 +61,8 @@ def test_help_groups_options(discsum):
         name: re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M)
         for name, text in zip(sections[::2], sections[1::2], strict=True)
     }
-    assert options["Options of parsers"] == ["--split", "--rst-parseval", "--classes"]
-    assert options["Options of the papers' tables"][:2] == ["--table", "--setting"]
+    assert options["Options for parsers"] == ["--split", "--rst-parseval", "--classes"]
+    assert options["Options for the papers' tables"][:2] == ["--table", "--setting"]
     assert "--help" in options["Options"]
     everywhere = [option for group in options.values() for option in group]
     assert len(everywhere) == len(set(everywhere)) > 30
