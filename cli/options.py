@@ -304,8 +304,8 @@ def selector_options(given: Sequence[str], taken: Sequence[str] = RESERVED_KEYS)
             raise InputError(f"expected an option of a selector as key=value, got {entry!r}")
         if key.strip() in taken:
             raise InputError(
-                f"expected an option of the selector, got {key.strip()!r}, which is none; use the command's own option "
-                "for it, if there is one"
+                f"expected an option of the selector, got {key.strip()!r}, which the selector does not set; use the "
+                "command's own option for it, if there is one"
             )
         found[key.strip()] = parse_yaml(value, entry)
     return found

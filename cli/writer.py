@@ -25,7 +25,7 @@ from discsum.cli.output_paths import (
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.data.markup import ENDINGS
-from discsum.errors import InputError, OutputError, message_of
+from discsum.errors import InputError, OutputError, message_of, number_of
 from discsum.files import clear_unfinished, folded, is_device, replacing, sha256_of_text
 from discsum.format_registry import suffixes
 
@@ -158,8 +158,8 @@ class Writer:
         self._stack.__exit__(*error)
         if self._repeats:
             say(
-                f"discsum: documents with the id of another one: {self._repeats}, such as {self._repeated}; a "
-                "file's id is its name without folder and ending"
+                f"discsum: found {number_of(self._repeats, 'document')} with the same id as another one, such as "
+                f"{self._repeated}; a file's id is its name without folder and suffix"
             )
         if self._record is not None and error[0] is None:
             self._record.unlink(missing_ok=True)

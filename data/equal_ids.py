@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from discsum.data.storage import Location
 from discsum.data.tables import is_table, own_id, read_rows, stem_of
-from discsum.errors import DiscsumError, InputWarning, warn_caller
+from discsum.errors import DiscsumError, InputWarning, number_of, warn_caller
 
 
 def warn_of_equal_ids(paths: Iterable[Location]) -> None:
-    """Warn if files have the same name apart from folder and ending; of tables only if rows seem to have no ids."""
+    """Warn if files have the same name apart from folder and suffix; of tables only if rows seem to have no ids."""
     first: dict[tuple[bool, str], Location] = {}
     texts, tables = list[tuple[Location, Location]](), list[tuple[Location, Location]]()
     for path in paths:
@@ -25,8 +25,9 @@ def warn_of_equal_ids(paths: Iterable[Location]) -> None:
     if repeated:
         one, other = repeated[0]
         warn_caller(
-            f"files with the name of another one: {len(repeated)}, such as {other}, as {one}; their documents get the "
-            "same ids, which have no folders; rename the files, or give rows of tables a column id"
+            f"found {number_of(len(repeated), 'file')} with the same name as another one, such as {other} and {one}; "
+            "their documents get the same ids, because ids leave out folders; rename the files, or add a column id to "
+            "tables"
         )
 
 

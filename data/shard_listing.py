@@ -80,8 +80,8 @@ class Listing:
         if origin.entries and record.entries != origin.entries:
             # A table that could not be read, perhaps only for a moment, moves all later documents to other shards.
             raise InputError(
-                f"{path}: expected a shard of the documents that this run reads, found one of others, made when an "
-                "input could not be read, or could still be read"
+                f"{path}: expected a shard of the documents that this run reads, found one of other documents, as "
+                "after a run in which an input could not be read, or could still be read"
             )
         if record.size != self.sizes[shard]:
             raise InputError(f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}")

@@ -55,7 +55,7 @@ class Document:
         erst: Secondary edges and signals of relations, if the tree was read from an rs4 file that has some.
 
     Raises:
-        TypeError: A text or name that is no string, units that are no spans, or a tree that is none.
+        TypeError: A text or name that is not a string, units that are not spans, or a tree that is not an `RSTTree`.
         InputError: Spans that overlap, leave the text, or leave a character out.
     """
 
@@ -152,7 +152,7 @@ class Document:
         `paragraph_ends`. EDUs in `paragraph_ends` end a paragraph, and an empty line follows them.
 
         Raises:
-            TypeError: A single text, or something else than texts.
+            TypeError: A single text, or anything other than texts.
             InputError: An EDU without text.
         """
         if isinstance(texts, str):

@@ -45,7 +45,7 @@ class OutputError(DiscsumError):
 
 
 class InputWarning(UserWarning):
-    """A text or file that was read, but whose result should be doubted."""
+    """A text or file that was read, but whose result may be wrong."""
 
 
 class FormatWarning(InputWarning):

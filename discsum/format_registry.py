@@ -235,7 +235,7 @@ def _options(format: Format, roots: str) -> dict[str, Any]:
 
 
 def _document(found: Any, name: str) -> Any:
-    """Return what a format has read; raise `TypeError` if it is no document."""
+    """Return what a format has read; raise `TypeError` if it is not a document."""
     if not hasattr(found, "require_tree"):
         raise TypeError(f"format {name}: expected loads to return a Document, got {type(found).__name__}")
     return found

@@ -21,7 +21,7 @@ _SEPARATORS = str.maketrans("", "", "-_ ")
 def relation_class(relation: str) -> str:
     """Return the coarse class of a GUM relation: the part before the first `-`.
 
-    `same-unit` is no relation between propositions and stays a class of its own.
+    `same-unit` is not a relation between propositions and stays a class of its own.
     """
     return relation if is_same_unit(relation) else relation.split("-", 1)[0]
 
@@ -52,7 +52,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_tree(tree: RSTTree) -> None:
-    """Raise `TypeError` for something else than a tree, such as a document."""
+    """Raise `TypeError` for anything other than a tree, such as a document."""
     if not isinstance(tree, RSTTree):
         remedy = "; a document has it as document.tree" if hasattr(tree, "tree") else ""
         remedy = "; a text without words has no tree" if tree is None else remedy

@@ -50,7 +50,7 @@ def read_tree(
 def read_trees(
     path: str | Path, encoding: str = DECLARED, roots: str = "join", largest: int = MAX_DOCUMENT_BYTES
 ) -> list[Document]:
-    """Return the documents of a tree file; several ones, as in dis, are named `stem-1`, `stem-2`, ...
+    """Return the documents of a tree file; if there are several, as in dis, they are named `stem-1`, `stem-2`, ...
 
     The arguments are those of `read_tree`.
     """

@@ -90,7 +90,7 @@ def rouge(
     references. The measure is `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
-        TypeError: Something else than texts, or a single one.
+        TypeError: A single text, or anything other than texts.
         InputError: An unknown measure, no documents, different numbers of references and summaries, or a document
             without a reference.
     """

@@ -45,7 +45,7 @@ def oracle_labels(
             treats a group as one unit.
 
     Raises:
-        TypeError: A single text instead of the units' texts, or something else than texts.
+        TypeError: A single text instead of the units' texts, or anything other than texts.
         InputError: An unknown name (the message lists the choices), no reference, heads that are missing or too few, a
             `k` below 1, or an oracle that does not return different indices.
     """

@@ -231,4 +231,6 @@ def test_files_with_the_same_name_are_told_in_json_lines(extract, tmp_path):
     output = tmp_path / "out.jsonl"
     result = extract(tmp_path / "a", tmp_path / "b", tmp_path / "other.txt", "--model", "lead", "--json", "-o", output)
     assert [json.loads(line)["id"] for line in output.read_text().splitlines()] == ["mill", "mill", "other"]
-    assert "documents with the id of another one: 1, such as mill; a file's id is its name without" in result.err
+    assert (
+        "found 1 document with the same id as another one, such as mill; a file's id is its name without" in result.err
+    )

@@ -79,7 +79,8 @@ def test_files_of_the_same_name_are_told(tmp_path, table, parser_folder, recwarn
         (tmp_path / "in" / place).mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / place / name).write_text(text)
     told = (
-        "files with the name of another one: 1, such as .*b/mill.txt, as .*a/mill.txt; their documents get the same ids"
+        "found 1 file with the same name as another one, such as .*b/mill.txt and .*a/mill.txt; their documents get "
+        "the same ids, because ids leave out folders"
     )
     with pytest.warns(InputWarning, match=told):
         job("parse", tmp_path / "in", parser_folder, tmp_path / "set")
@@ -93,5 +94,5 @@ def test_files_of_the_same_name_are_told(tmp_path, table, parser_folder, recwarn
     assert not recwarn
     (tmp_path / "tables" / "d" / "news.jsonl").write_text(json.dumps({"text": "It rained.", "highlights": "Rain."}))
     for kind in ("parse", "preprocess"):
-        with pytest.warns(InputWarning, match="files with the name of another one: 1, such as .*d/news.jsonl, as"):
+        with pytest.warns(InputWarning, match="1 file with the same name as another one, such as .*d/news.jsonl and"):
             job(kind, tmp_path / "tables", parser_folder, tmp_path / kind)

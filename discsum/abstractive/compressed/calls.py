@@ -72,7 +72,7 @@ class CompressionSettings(Conversion):
         `tables` checks whether the borders fit the inputs.
 
         Raises:
-            InputError: Borders that are no layout, or that the encoder does not use.
+            InputError: Borders that are not a layout, or that the encoder does not use.
         """
         if given is not None:
             check_layout(given)
