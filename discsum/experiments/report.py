@@ -182,7 +182,7 @@ def table_report(
 def _table_cells(results: Sequence[RowResult]) -> list[list[str]]:
     ours = [f"{heading} ours" for heading in HEADINGS.values()]
     paper = [f"{heading} paper" for heading in ("R-1", "R-2", "R-L")]
-    cells = [["", *ours, *paper, "parameters", "of them attention"]]
+    cells = [["", *ours, *paper, "parameters", "in attention"]]
     setting = ""
     for result in results:
         row = result.to_dict()
