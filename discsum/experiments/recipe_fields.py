@@ -45,5 +45,6 @@ def field_report(content: dict[str, Any]) -> str:
     lines = []
     for row in common + help_of(recipe_type(kind).from_dict(content)):
         text = f"{row.expected}. {row.help}".strip()
-        lines += [f"{row.name}={row.value}", fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
+        text = fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False)
+        lines += [f"{row.name}={row.value}", text]
     return "\n".join(lines)

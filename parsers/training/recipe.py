@@ -26,7 +26,7 @@ class ParserRecipe(TrainingRecipe):
         str | None,
         about(
             "A shipped parser, or the folder of a trained one relative to the working directory, whose matching layers "
-            "initialise this one; none to initialise the encoder only."
+            "initialise this one; with null only the encoder is initialised."
         ),
     ] = None
     network: Annotated[NetworkConfig, about("Sizes and design of the layers above it.")] = field(

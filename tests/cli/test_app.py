@@ -89,6 +89,7 @@ def test_fields_of_a_recipe(discsum, tmp_path, monkeypatch, recipe, expected):
     result = discsum("train", recipe, "seeds=[]" if recipe == "parser-gum" else "seed=3", "--fields")
     assert (result.code, result.err, list(tmp_path.iterdir())) == (0, "", [])
     assert expected in result.out
+    assert not re.search(r"\w-$", result.out, re.M)
     assert ("seeds=[]" if recipe == "parser-gum" else "seed=3") in result.out.splitlines()
     assert "data=" in result.out
     assert discsum("train", recipe, "seed=-3", "--fields").code == 1

@@ -50,10 +50,12 @@ class SummarizerRecipe(RunRecipe):
         bool, about("Whether to skip units that share a trigram with the summary, in validation and by default.")
     ] = False
     redundancy: Annotated[
-        NotNegative, about("Penalty on units' log-odds, times the share of their bigrams that are in the summary.")
+        NotNegative,
+        about("Penalty on units' log-odds: this weight times the share of their bigrams that are in the summary."),
     ] = 0.0
     brevity: Annotated[
-        NotNegative, about("Penalty on units' log-odds for each word of an EDU, or each after the 20th of a sentence.")
+        NotNegative,
+        about("Penalty on units' log-odds: this weight per word of an EDU, or per word of a sentence after the 20th."),
     ] = 0.0
     sentence_model: Annotated[
         str | None,
