@@ -121,7 +121,7 @@ def check_names(models: Sequence[str], policy: Policy, parser: str | None, selec
 
 def _check_path(model: str) -> None:
     """Raise `InputError` for a path that is surely no summarizer."""
-    from discsum.parsers.training.given_trees import is_tree_folder
+    from discsum.parsers.training.predicted_trees import is_tree_folder
 
     path = Path(model)
     if is_table(model) and not path.exists():

@@ -97,8 +97,8 @@ def show_parsers(
     are written to the file `output`. Relations are compared by the classes in a `recipe`, if one is given.
     """
     from discsum.experiments.report import few_documents, write_entries
-    from discsum.parsers.training.given_trees import check_system
     from discsum.parsers.training.gold_splits import read_split
+    from discsum.parsers.training.predicted_trees import check_system
     from discsum.parsers.training.relation_checks import recipe_classes
 
     names = None if recipe is None else recipe_classes(recipe)
@@ -156,7 +156,7 @@ def _scores_of(
 
     Relations are compared by the classes `names`, if there are any, otherwise by those of the parser or treebank.
     """
-    from discsum.parsers.training.given_trees import evaluate_trees, is_tree_folder, read_predictions
+    from discsum.parsers.training.predicted_trees import evaluate_trees, is_tree_folder, read_predictions
     from discsum.parsers.training.relation_checks import relations_of, warn_of_relations
     from discsum.relation_classes import RelationClasses
 

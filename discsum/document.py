@@ -77,7 +77,7 @@ class Document:
         for spans, kind in ((self.sentences, "sentence"), (self.edus, "EDU")):
             if spans:
                 check_tiling(self.text, spans, kind)
-        expected = locate(self.edus, self.sentences)
+        expected = _sentences_of(self.edus, self.sentences)
         for index, (edu, sentence) in enumerate(zip(self.edus, expected, strict=True)):
             if edu.sentence != sentence:
                 raise InputError(f"EDU {index}: expected sentence {sentence}, got {edu.sentence}")
@@ -131,9 +131,8 @@ class Document:
             TypeError: Sentences or EDUs that are not spans.
         """
         sentences, spans = _spans(sentences, "sentences"), _spans(edus, "edus")
-        units = tuple(
-            EDU(span.start, span.end, sentence) for span, sentence in zip(spans, locate(spans, sentences), strict=True)
-        )
+        places = zip(spans, _sentences_of(spans, sentences), strict=True)
+        units = tuple(EDU(span.start, span.end, sentence) for span, sentence in places)
         return cls(text, sentences, units, tree, id, parser)
 
     @classmethod
@@ -292,16 +291,16 @@ class Document:
         return load(content, "rsd", source=source, roots=roots)
 
 
-def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:
-    """Return, for each span, the index of the container that holds its first character.
+def _sentences_of(spans: Sequence[Span], sentences: Sequence[Span]) -> list[int]:
+    """Return, for each EDU's span, the index of the sentence that holds its first character.
 
     Raises:
-        InputError: A span that starts in no container.
+        InputError: A span that starts in no sentence.
     """
     if not spans:
         return []
     begins = np.array([span.start for span in spans], dtype=np.int64)
-    starts, ends = np.array([(container.start, container.end) for container in containers], np.int64).reshape(-1, 2).T
+    starts, ends = np.array([(one.start, one.end) for one in sentences], np.int64).reshape(-1, 2).T
     indices = np.searchsorted(starts, begins, side="right") - 1
     outside = (indices < 0) | (begins >= ends[indices]) if len(ends) else np.ones(len(begins), dtype=bool)
     if outside.any():

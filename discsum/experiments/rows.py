@@ -19,8 +19,8 @@ _TABLE = row_table()
 UNIT_OF = {its.table: unit for unit, its in _TABLE.units.items()}
 SETTINGS = tuple(_TABLE.settings)
 # Published ROUGE of Lead and Oracle by unit, on the whole test set of CNN/DailyMail.
-LEAD = {unit: dict(zip(METRICS, its.lead, strict=True)) for unit, its in _TABLE.units.items()}
-ORACLE = {unit: dict(zip(METRICS, its.oracle, strict=True)) for unit, its in _TABLE.units.items()}
+LEAD_FIGURES = {unit: dict(zip(METRICS, its.lead, strict=True)) for unit, its in _TABLE.units.items()}
+ORACLE_FIGURES = {unit: dict(zip(METRICS, its.oracle, strict=True)) for unit, its in _TABLE.units.items()}
 # Fields that each row sets itself, so the low-resource recipes do not change them.
 OWN = ("name", "synthesizer.head")
 

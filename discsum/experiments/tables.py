@@ -15,8 +15,7 @@ from discsum.data.manifest import Manifest
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks
 from discsum.experiments.comparison import ModelScores, compare_models
-from discsum.experiments.rows import LEAD, SETTINGS, TableRow
-from discsum.experiments.rows import ORACLE as ORACLE_FIGURES
+from discsum.experiments.rows import LEAD_FIGURES, ORACLE_FIGURES, SETTINGS, TableRow
 from discsum.experiments.systems import System, extractive_system, oracle_system
 from discsum.experiments.training_runs import train_summarizer
 from discsum.metrics.rouge import METRICS
@@ -147,7 +146,7 @@ def run_table(
     systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(unit)]
     systems += [extractive_system(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
     found = compare_models(blocks, systems)
-    results = [RowResult(f"Lead{policy.budget.units}", "", found[:1], LEAD[unit], None, {})]
+    results = [RowResult(f"Lead{policy.budget.units}", "", found[:1], LEAD_FIGURES[unit], None, {})]
     results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[unit], None, {}))
     for place, row in enumerate(rows):
         parameters = models[place * count].parameter_count()

@@ -8,7 +8,7 @@ from itertools import pairwise
 from discsum.document import Document
 from discsum.formats._constituents import Part
 from discsum.formats._dis_reading import MARK, PARAGRAPH, join_children
-from discsum.formats._plain_text import lines_of
+from discsum.formats._plain_text import tree_and_texts
 from discsum.tree import Node, RSTTree
 from discsum.writing import BLANK_LINE
 
@@ -24,7 +24,7 @@ def dumps(document: Document, *, brackets: bool = False) -> str:
     Raises:
         InputError: No tree, or one that the format cannot hold.
     """
-    tree, texts = lines_of(document, "dis", one_word=True)
+    tree, texts = tree_and_texts(document, "dis", one_word=True)
     if brackets:
         texts = [text.replace("(", "-LRB-").replace(")", "-RRB-") for text in texts]
     children, ends = _children(tree), _paragraph_ends(document)

@@ -23,7 +23,7 @@ _PARAGRAPH = '<div class="paragraph">'
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
-def readable(text: str) -> str:
+def displayable(text: str) -> str:
     """Return the text with U+FFFD for every character that HTML forbids."""
     return _FORBIDDEN.sub("\ufffd", text)
 
@@ -98,4 +98,4 @@ def _between(space: str) -> str:
 
 def escaped(text: str) -> str:
     """Return the text as HTML."""
-    return escape(readable(text))
+    return escape(displayable(text))

@@ -27,7 +27,7 @@ def printable(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", fold(text))
 
 
-def lines_of(
+def tree_and_texts(
     document: Document, format: str, *, one_word: bool = False, erst: bool = False
 ) -> tuple[RSTTree, list[str]]:
     """Return the tree and the EDUs' printable texts, for a file of the format.

@@ -8,7 +8,7 @@ from discsum.document import Document
 from discsum.erst import Place
 from discsum.formats._constituents import Constituent, constituents
 from discsum.formats._erst_elements import write_erst
-from discsum.formats._plain_text import lines_of
+from discsum.formats._plain_text import tree_and_texts
 from discsum.formats._roots import split_roots
 
 # The relations of GUM by class. If a tree has no others, its header lists all, and rstWeb offers them in its editor.
@@ -41,7 +41,7 @@ def dumps(document: Document, *, erst: bool = False) -> str:
     Raises:
         InputError: No tree, or one that the format cannot hold.
     """
-    tree, texts = lines_of(document, "rs4" if erst else "rs3", erst=erst)
+    tree, texts = tree_and_texts(document, "rs4" if erst else "rs3", erst=erst)
     roots = [(edus, constituents(own, n_ary=True)) for edus, own in split_roots(tree)]
     satellite_labels, nucleus_labels = set[str](), set[str]()
     for item in (item for _, inner in roots for item in inner):

@@ -21,7 +21,7 @@ from discsum.document import Document
 from discsum.format_registry import FORMATS, Format
 from discsum.formats._erst_notes import erst_notes
 from discsum.formats._heat_maps import MOST_EDUS, heat_maps
-from discsum.formats._marked_text import LEVELS, marked_text, readable
+from discsum.formats._marked_text import LEVELS, displayable, marked_text
 from discsum.formats._preview import preview
 from discsum.formats.svg import BOUNDARY_HEIGHT, LINE_HEIGHT, Drawing, draw
 from discsum.writing import count_words
@@ -54,15 +54,15 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
     maps = heat_maps(document)
     provenance = [("parser", document.parser), ("model", summary.model if summary else ""), *settings]
     return _template("page.html").render(
-        title=readable(document.id) or "Document",
+        title=displayable(document.id) or "Document",
         document=document,
         words=count_words(document.text),
-        warnings=[readable(warning) for warning in (document if summary is None else summary).warnings],
-        lines=[readable(line) for line in lines],
+        warnings=[displayable(warning) for warning in (document if summary is None else summary).warnings],
+        lines=[displayable(line) for line in lines],
         summary=summary,
-        query=readable(summary.queried.query) if summary is not None and summary.queried is not None else "",
+        query=displayable(summary.queried.query) if summary is not None and summary.queried is not None else "",
         scale=range(LEVELS),
-        provenance=[(name, readable(value)) for name, value in provenance if value],
+        provenance=[(name, displayable(value)) for name, value in provenance if value],
         version=version("discsum"),
         text=marked_text(document, summary),
         drawing=drawing,
@@ -88,8 +88,8 @@ class Listed:
     def of(cls, name: str, summary: Summary) -> Listed:
         """Return the entry for the page of a summary."""
         document = summary.document
-        title, warnings = readable(document.id) or name, tuple(map(readable, summary.warnings))
-        return cls(name, title, len(document.sentences), len(document.edus), readable(summary.text), warnings)
+        title, warnings = displayable(document.id) or name, tuple(map(displayable, summary.warnings))
+        return cls(name, title, len(document.sentences), len(document.edus), displayable(summary.text), warnings)
 
 
 def index(pages: Sequence[Listed]) -> str:
@@ -111,7 +111,7 @@ def _data(
         place = {relation: index for index, relation in enumerate(relations)}
         by_split = sorted((node.split, round(node.probability, 3)) for node in tree.nodes)
         data["tree"] = {
-            "relations": [readable(relation) for relation in relations],
+            "relations": [displayable(relation) for relation in relations],
             "nodes": [[place[item.relation], item.nuclearity, item.children] for item in drawing.inner],
             "probabilities": [probability for _, probability in by_split],
             "width": drawing.width,
@@ -119,7 +119,7 @@ def _data(
             "gap": BOUNDARY_HEIGHT,
             "tops": drawing.tops,
             "lines": [round(line, 1) for line in drawing.lines],
-            "notes": {at: [*map(readable, notes)] for at, notes in erst_notes(document, drawing.inner).items()},
+            "notes": {at: [*map(displayable, notes)] for at, notes in erst_notes(document, drawing.inner).items()},
         }
     return data
 

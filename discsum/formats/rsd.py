@@ -28,7 +28,7 @@ from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.format_registry import FORMATS, Format
 from discsum.formats._constituents import DiscontinuousError, Part, constituents, join_nuclei, join_satellite, top_down
-from discsum.formats._plain_text import fold, lines_of
+from discsum.formats._plain_text import fold, tree_and_texts
 from discsum.formats._roots import join_roots, largest, places
 from discsum.tree import Node, RSTTree
 
@@ -57,7 +57,7 @@ def dumps(document: Document) -> str:
     Raises:
         InputError: No tree, or one that the format cannot hold.
     """
-    tree, texts = lines_of(document, "rsd")
+    tree, texts = tree_and_texts(document, "rsd")
     inner = constituents(tree)
     # Bottom up: the head EDU of each EDU and constituent, and the number of attachments to each head so far.
     heads = [*range(tree.edus), *([0] * len(inner))]

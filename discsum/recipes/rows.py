@@ -12,7 +12,7 @@ from typing import Any
 from discsum.recipes.fields import convert
 
 FOLDER, FILE = "xiao2020", "rows.yaml"
-Figures = tuple[int | float, ...]
+RowFigures = tuple[int | float, ...]
 # Columns of a row's figures; Lead and Oracle only have the first three.
 COLUMNS = ("rouge1", "rouge2", "rougeLsum", "attention", "parameters")
 
@@ -31,9 +31,9 @@ class UnitTable:
 
     table: int
     base: str
-    lead: Figures
-    oracle: Figures
-    paper: dict[str, dict[str, Figures]]
+    lead: RowFigures
+    oracle: RowFigures
+    paper: dict[str, dict[str, RowFigures]]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from discsum.persistence import ModelFolder, read_card, read_model
 from discsum.ranking import log_odds
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
-from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
+from discsum.summarizer.folder import SummarizerConfig, read_network, trained_layers, write_summarizer
 from discsum.summarizer.options import SHIPPED, check_unit
 from discsum.summarizer.pipeline import SummaryPipeline
 from discsum.summary import Summary
@@ -169,8 +169,7 @@ class ExtractiveSummarizer(UnitScorer):
         """Return the summarizer of a folder on the CPU; `parser` returns the parser of a name or folder."""
         with own_defaults():
             network, config = read_network(model)
-        trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
-        return cls(network, config, parser(config.parser), trained, read_card(model.path))
+        return cls(network, config, parser(config.parser), trained_layers(model), read_card(model.path))
 
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
         """Write the configuration, float16 weights and model card to `folder`.

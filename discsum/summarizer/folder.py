@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import torch
+from torch import Tensor
 
 from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.constants import SUMMARIZER_KIND as KIND
@@ -15,7 +16,7 @@ from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError, WeightsError, warn_caller
 from discsum.json_objects import checked_fields
-from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, shipped, write_model
+from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, locate, read_config, shipped, write_model
 from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Share, one_of
 
 if TYPE_CHECKING:
@@ -132,6 +133,11 @@ def _relative(path: str, folder: Path) -> str:
         return place.as_posix()
 
 
+def trained_layers(model: ModelFolder) -> dict[str, Tensor]:
+    """Return the weights of the encoder layers that were trained with a saved model, by their names in the encoder."""
+    return {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
+
+
 def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
     """Return the network of a saved model, and its configuration with current paths.
 
@@ -155,30 +161,35 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
         # Sizes that torch cannot take raise the latter three.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
-    return network, read_inputs(model)
+    return network, _current_config(content.summarizer, model.path)
 
 
-def read_inputs(model: ModelFolder) -> SummarizerConfig:
-    """Return the configuration of a saved model's inputs with current paths; `model.tensors` is not read.
+def read_summarizer_config(name: str) -> SummarizerConfig:
+    """Return the configuration of a saved model with current paths, without reading weights.
 
     Raises:
         WeightsError: A configuration that does not fit, or a parser other than the one that the model was trained on.
     """
-    config = checked_fields(SummarizerFile, model.config, model.path / CONFIG, WeightsError).summarizer
-    parser, sentences = (_current(name, model.path) for name in (config.parser, config.sentence_model))
-    config = replace(
-        config, parser=parser, sentence_model=sentences, vectors=_vectors(config, model.path), vectors_folder=""
-    )
+    folder = locate(name, KIND)
+    content = checked_fields(SummarizerFile, read_config(name, KIND), folder / CONFIG, WeightsError)
+    return _current_config(content.summarizer, folder)
+
+
+def _current_config(config: SummarizerConfig, folder: Path) -> SummarizerConfig:
+    """Return the configuration of a model in `folder` with current paths, after checking that they fit."""
+    parser, sentences = (_current(name, folder) for name in (config.parser, config.sentence_model))
+    vectors = _vectors(config, folder)
+    config = replace(config, parser=parser, sentence_model=sentences, vectors=vectors, vectors_folder="")
     found = fingerprint(parser)
     if found != config.fingerprint:
         raise WeightsError(
-            f"{model.path}: expected the parser {parser} with fingerprint {config.fingerprint}, which the "
+            f"{folder}: expected the parser {parser} with fingerprint {config.fingerprint}, which the "
             f"model was trained on, got {found}; train the model again"
         )
     found = fingerprint(sentences, KIND) if sentences else ""
     if found != config.sentence_fingerprint:
         raise WeightsError(
-            f"{model.path}: expected the summarizer of sentences {sentences or 'none'} with fingerprint "
+            f"{folder}: expected the summarizer of sentences {sentences or 'none'} with fingerprint "
             f"{config.sentence_fingerprint or 'none'}, which the model was validated with, got {found or 'none'}; "
             "train the model again"
         )

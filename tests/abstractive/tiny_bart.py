@@ -3,7 +3,7 @@
 import torch
 from transformers import BartConfig, BartForConditionalGeneration
 
-from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sentence_layout import SentenceLayout
 
 SIZES = {
     "vocab_size": 60,

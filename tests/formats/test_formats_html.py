@@ -18,7 +18,7 @@ from discsum.document import Document, Span
 from discsum.erst import ERST, SecondaryEdge, Signal
 from discsum.formats import _heat_maps, _preview, dump
 from discsum.formats._heat_maps import heat_maps
-from discsum.formats._marked_text import heat, marked_text, readable
+from discsum.formats._marked_text import displayable, heat, marked_text
 from discsum.formats.html import Listed, index, page
 from discsum.formats.svg import draw
 from discsum.priors import c_tree, c_tree_nuc, d_tree, project_to_sentences
@@ -70,7 +70,7 @@ def test_nothing_of_a_document_becomes_an_element_an_attribute_or_a_script(unit)
     for tag in ("script", "style", "img", "svg", "template", "mark"):
         assert len([*roots[0].iter(tag)]) == len([*roots[1].iter(tag)]), tag
     shown = re.sub(r"\s+", " ", texts_of(text_of_page(pages[0])))
-    assert shown.strip() == re.sub(r"\s+", " ", readable(hostile.text).replace("\ud800", "?")).strip()
+    assert shown.strip() == re.sub(r"\s+", " ", displayable(hostile.text).replace("\ud800", "?")).strip()
     assert "alert(1)" not in "".join(texts_of(one) for one in roots[0].iter("script") if not one.get("type"))
 
 
@@ -79,7 +79,7 @@ def test_nothing_of_a_document_becomes_an_element_an_attribute_or_a_script(unit)
 def test_pages_of_arbitrary_texts_hold_the_whole_text_once(document):
     content = page(document, summary_of(document, "edu"))
     text = text_of_page(content)
-    expected = readable(document.text).encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
+    expected = displayable(document.text).encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
     # Blank lines become paragraph breaks; all other characters are kept.
     assert texts_of(text).replace("\n", "") == expected.replace("\n", "")
     assert {int(one.get("data-edu")) for one in text.iter() if one.get("data-edu")} == set(range(len(document.edus)))
@@ -139,7 +139,7 @@ def test_the_drawing_of_a_large_tree_waits_as_text():
     assert waiting(numbered(chain(300, "both"))) == []
     hostile = Document.from_edu_texts([*HOSTILE, *["word"] * 292, "word."], chain(301, "both"))
     (lines,) = waiting(hostile)
-    assert lines.split("\n") == [readable(line).replace("\ud800", "?") for line in draw(hostile).elements]
+    assert lines.split("\n") == [displayable(line).replace("\ud800", "?") for line in draw(hostile).elements]
     assert all(re.fullmatch("<(path|text) [^<>]*(/>|>[^<>]*</text>)", line) for line in lines.split("\n"))
 
 

@@ -16,8 +16,6 @@ from discsum.metrics.rouge_words import plain_words
 from discsum.oracles import document_labels
 from discsum.writing import count_words
 
-ORACLE = "kedzie"
-
 
 @dataclass(frozen=True)
 class CorpusStatistics:
@@ -89,7 +87,7 @@ def _statistics(pair: Pair, document: Document, tokenizer: Any) -> list[float]:
 
 def _selected(document: Document, unit: str, references: Sequence[str]) -> int:
     """Return the number of units in the oracle's summary."""
-    chosen = document_labels(ORACLE, document, unit, references).astype(bool)
+    chosen = document_labels("kedzie", document, unit, references).astype(bool)
     return len(np.unique(Candidates.of(document, unit).groups[chosen]))
 
 

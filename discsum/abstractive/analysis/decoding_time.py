@@ -14,7 +14,7 @@ from scipy import stats
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
-from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sentence_layout import SentenceLayout
 from discsum.errors import InputError
 
 # Timed passes, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.

@@ -13,7 +13,7 @@ import torch
 from discsum.abstractive.analysis.peak_memory import peak_memory
 from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.conversion import decompress
-from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sentence_layout import SentenceLayout
 from discsum.errors import InputError
 
 # Tokens per sentence or discourse unit.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sentence_layout import SentenceLayout
 
 
 class Block(NamedTuple):

@@ -15,8 +15,8 @@ from torch import Tensor
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.config import SETTINGS, CompressionConfig
 from discsum.abstractive.entry_points import Conversion
-from discsum.abstractive.layout import SentenceLayout, check_fit, check_layout
 from discsum.abstractive.projections import encoder_layers
+from discsum.abstractive.sentence_layout import SentenceLayout, check_fit, check_layout
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 

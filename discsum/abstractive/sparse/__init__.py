@@ -8,7 +8,7 @@ from discsum.late_imports import on_first_use
 
 if TYPE_CHECKING:
     from discsum.abstractive.converted import from_pretrained
-    from discsum.abstractive.layout import SentenceLayout
+    from discsum.abstractive.sentence_layout import SentenceLayout
     from discsum.abstractive.sparse.collator import LayoutCollator
     from discsum.abstractive.sparse.conversion import densify, sparsify
 
@@ -20,7 +20,7 @@ __getattr__ = on_first_use(
         "from_pretrained": "discsum.abstractive.converted",
         "sparsify": "discsum.abstractive.sparse.conversion",
         "LayoutCollator": "discsum.abstractive.sparse.collator",
-        "SentenceLayout": "discsum.abstractive.layout",
+        "SentenceLayout": "discsum.abstractive.sentence_layout",
     },
 )
 

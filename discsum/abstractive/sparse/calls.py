@@ -13,9 +13,9 @@ from typing import Any
 from torch import Tensor
 
 from discsum.abstractive.entry_points import Conversion
-from discsum.abstractive.layout import SentenceLayout, check_fit
 from discsum.abstractive.projections import decoder_layers
 from discsum.abstractive.search_settings import chosen_setting
+from discsum.abstractive.sentence_layout import SentenceLayout, check_fit
 from discsum.abstractive.sparse.config import SETTINGS, SparseConfig
 from discsum.abstractive.sparse.costs import whole_below
 from discsum.errors import InputError, warn_caller

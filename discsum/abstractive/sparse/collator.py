@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sentence_layout import SentenceLayout
 from discsum.errors import InputError
 
 

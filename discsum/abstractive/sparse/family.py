@@ -13,10 +13,10 @@ from discsum.abstractive.compressed.calls import borders_of, encoder_settings
 from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer, without_report
-from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.long_input import lengthened
 from discsum.abstractive.recipe import check_kept
 from discsum.abstractive.scratch import CONFIG_FIELDS, Scratch, make_model, make_tokenizer
+from discsum.abstractive.sentence_layout import SentenceLayout
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify

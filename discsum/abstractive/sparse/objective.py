@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.family import IGNORED
-from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.projections import decoder_layers, fixed_parameters
+from discsum.abstractive.sentence_layout import SentenceLayout
 from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.errors import InputError

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from discsum.constants import SUMMARIZER_KIND
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
-from discsum.persistence import ModelFolder, fingerprint, locate, read_config, read_model
-from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network
+from discsum.persistence import fingerprint, read_model
+from discsum.summarizer.folder import SummarizerConfig, read_network, read_summarizer_config, trained_layers
 
 # Settings that change what a network computes, but not its weights.
 _SAME = ("head", "heads", "key_size", "value_size", "mixture", "head_options", "scaled")
@@ -34,13 +34,12 @@ def initialise_from(network: Synthesizer, layers: nn.Module, config: SummarizerC
     model = read_model(name, SUMMARIZER_KIND)
     other, inputs = read_network(model)
     _check_inputs(name, inputs, config)
-    trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
     same = all(getattr(network.config, field) == getattr(other.config, field) for field in _SAME)
     copied = [
         part
         for part, module, weights in (
             ("network", network, other.state_dict() if same else {}),
-            ("encoder layers", layers, trained),
+            ("encoder layers", layers, trained_layers(model)),
         )
         if _copied(module, weights)
     ]
@@ -56,8 +55,7 @@ def check_sentence_model(name: str, parser: str) -> None:
         InputError: A summarizer of EDUs, or on trees of another parser.
         WeightsError: No such summarizer.
     """
-    model = ModelFolder(locate(name, SUMMARIZER_KIND), read_config(name, SUMMARIZER_KIND), {})
-    inputs = read_inputs(model)
+    inputs = read_summarizer_config(name)
     if inputs.unit != "sentence":
         raise InputError(f"sentence_model: expected a summarizer of sentences, got {name} of the unit {inputs.unit}")
     if inputs.fingerprint != fingerprint(parser):
@@ -74,8 +72,7 @@ def check_start(name: str, config: SummarizerConfig) -> None:
         InputError: A summarizer on other unit vectors, or with another number of trained encoder layers.
         WeightsError: No such summarizer.
     """
-    model = ModelFolder(locate(name, SUMMARIZER_KIND), read_config(name, SUMMARIZER_KIND), {})
-    _check_inputs(name, read_inputs(model), config)
+    _check_inputs(name, read_summarizer_config(name), config)
 
 
 def _check_inputs(name: str, inputs: SummarizerConfig, config: SummarizerConfig) -> None:

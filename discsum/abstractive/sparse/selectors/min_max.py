@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sentence_layout import SentenceLayout
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 

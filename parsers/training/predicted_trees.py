@@ -64,7 +64,7 @@ def read_predictions(folder: Path, gold: Sequence[Document]) -> tuple[list[Docum
 
 @dataclass(frozen=True)
 class TreeScores(ScoreSet):
-    """Scores of given trees: over gold EDUs only `gold`, otherwise all others, as in `ParserScores`."""
+    """Scores of predicted trees: over gold EDUs only `gold`, otherwise all others, as in `ParserScores`."""
 
     edus: SegmentationScores | None = None
     sentences: SegmentationScores | None = None
