@@ -36,5 +36,5 @@ def train(recipe, treebank, folder, kill_at="never"):
 
     documents = (read_gum(treebank, split) for split in ("train", "dev"))
     loop = TrainingLoop(ParserTask(recipe, Treebank.of_gum("gum", *documents), "tiny-gum", "A note."), folder, report)
-    loop.run(report)
+    loop.run()
     return loop, lines

@@ -34,11 +34,14 @@ def make_data(folder):
     return folder
 
 
-def trainer(data, parser_folder, folder, **changes):
+def silent(line):
+    """Ignore a line of the log."""
+
+
+def trainer(data, parser_folder, folder, report=silent, **changes):
     """Return the training loop of such a recipe in a folder."""
     made = recipe(parser_folder, **changes)
-    silent = lambda line: None  # noqa: E731
     train, validation = (
         collection(sources, data, made, data / "datasets", silent) for sources in (made.train, made.validation)
     )
-    return TrainingLoop(ExtractiveTask(made, train, validation, "tiny-news", "A note."), folder)
+    return TrainingLoop(ExtractiveTask(made, train, validation, "tiny-news", "A note."), folder, report)

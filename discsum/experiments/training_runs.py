@@ -167,7 +167,7 @@ def _documents(
 
 def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str) -> Path:
     """Train a task to its end; return the folder of the best weights."""
-    TrainingLoop(task, folder, report).run(report)
+    TrainingLoop(task, folder, report).run()
     best = folder / BEST
     report(f"{best}: the weights of the best validation; use them with {usage} {best}")
     return best

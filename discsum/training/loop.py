@@ -34,19 +34,20 @@ class TrainingLoop:
         batches: The documents of each step.
         steps: Steps over which the learning rate rises and falls.
         end: Last step of the run, unless patience ends it earlier.
+        report: Receives progress lines.
         log: The validations so far.
         average: The running average of the weights, keyed as `state_dict`; empty if the recipe averages nothing.
     """
 
     def __init__(self, task: TrainingTask[Any, Any], folder: Path, report: Report = lambda line: None) -> None:
-        """Prepare a run in `folder`, or resume the run there; `report` receives progress lines.
+        """Prepare a run in `folder`, or resume the run there.
 
         Raises:
             InputError: The run in the folder has another recipe or other documents, or lacks its best weights.
             WeightsError: A damaged checkpoint, or damaged best weights.
         """
         self.task, self.recipe, self.folder = task, task.recipe, folder
-        self.accelerator = task.accelerator
+        self.accelerator, self.report = task.accelerator, report
         recipe, network = self.recipe, task.network
         self.batches = Batches(
             task.train.lengths, task.train.weights, recipe.batch_size, recipe.seed, task.train.blocks
@@ -106,18 +107,18 @@ class TrainingLoop:
         late = len(self.log) - 1 - self.log.index(self.best) if self.log else 0
         return self._done() >= self.end or (patience is not None and late >= patience)
 
-    def run(self, report: Report) -> LogEntry:
+    def run(self) -> LogEntry:
         """Train to the end; return the best validation."""
         from accelerate.utils import broadcast_object_list
 
         main = self.accelerator.is_main_process
         board = None
         if main and not self.finished:
-            board = TensorBoardLog(self.folder / "tensorboard", self._done(), report)
+            board = TensorBoardLog(self.folder / "tensorboard", self._done(), self.report)
         while not self.finished:
             first, started = self._done(), time.monotonic()
             after = min(self.end, first + (self.recipe.validate_every or self.batches.steps))
-            means = self._train(first, after, report)
+            means = self._train(first, after)
             entries = [self._validate(after, means)] if main else [None]
             # Only the first process validates and sends its entry to all others.
             broadcast_object_list(entries)
@@ -128,7 +129,7 @@ class TrainingLoop:
                 self._save()
                 figures = self.task.shown(entry.validation)
                 seconds = round(time.monotonic() - started)
-                report(f"step {after}/{self.end} loss {entry.loss} validation {figures} ({seconds} s)")
+                self.report(f"step {after}/{self.end} loss {entry.loss} validation {figures} ({seconds} s)")
             if board is not None:
                 curves = {f"validation/{name}": value for name, value in entry.validation.items()}
                 curves |= {f"train/{name}": value for name, value in (entry.parts | {LOSS: entry.loss}).items()}
@@ -154,7 +155,7 @@ class TrainingLoop:
     def _done(self) -> int:
         return self.log[-1].steps if self.log else 0
 
-    def _train(self, first: int, after: int, report: Report) -> dict[str, float]:
+    def _train(self, first: int, after: int) -> dict[str, float]:
         """Train from step `first` to step `after`, exclusive; return the mean losses by name."""
         recipe = self.recipe
         # Seeded anew after each validation, so that a resumed run equals an uninterrupted one.
@@ -180,7 +181,7 @@ class TrainingLoop:
                 update_average(self.average, self.task.network, number, recipe.average)
             totals = {name: totals.get(name, 0.0) + value for name, value in losses.items()}
             rate = (number + 1 - first) / (time.monotonic() - started)
-            report(f"step {number + 1}/{self.end} loss {losses[LOSS]:.4f}, {rate:.1f} steps a second\r")
+            self.report(f"step {number + 1}/{self.end} loss {losses[LOSS]:.4f}, {rate:.1f} steps a second\r")
         return {name: round(total / (after - first), 4) for name, total in totals.items()}
 
     def _gradients(self, step: Step) -> dict[str, float]:

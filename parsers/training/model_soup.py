@@ -69,7 +69,7 @@ def train_seeds(
             cache=cache,
             weights_seed=recipe.seeds[0],
         )
-        best = TrainingLoop(task, run_folder, report).run(report)
+        best = TrainingLoop(task, run_folder, report).run()
         if not task.accelerator.is_main_process:
             continue
         state = earlier_state(run_folder, run_recipe.to_dict())

@@ -36,13 +36,13 @@ def recipe_fields(parser_folder, **fields):
     return shared | fields
 
 
-def training_loop(fields, data, folder):
+def training_loop(fields, data, folder, report=lambda line: None):
     """Return the training loop of a recipe's fields in a folder; datasets made of the texts are kept beside them."""
     recipe = AbstractiveRecipe.from_dict(fields)
     needs = PairData.of(recipe)
     both = (recipe.train, recipe.validation)
     train, validation = (pair_collection(sources, data, needs, data / "datasets", silent) for sources in both)
-    return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder)
+    return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder, report)
 
 
 def silent(line):

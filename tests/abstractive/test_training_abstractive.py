@@ -25,15 +25,15 @@ def content(parser_folder, **changes):
     return recipe_fields(parser_folder, **SPARSE | changes)
 
 
-def trainer(data, parser_folder, folder, **changes):
-    return training_loop(content(parser_folder, **changes), data, folder)
+def trainer(data, parser_folder, folder, report=silent, **changes):
+    return training_loop(content(parser_folder, **changes), data, folder, report)
 
 
 @pytest.fixture(scope="module")
 def begun(data, parser_folder, tmp_path_factory):
     """A short training run with full attention."""
     run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "full", epochs=4)
-    run.run(silent)
+    run.run()
     return run
 
 
@@ -42,7 +42,7 @@ def selecting(data, parser_folder, begun, tmp_path_factory):
     """The folder of that model with a trained selector and a learned weight of the tree."""
     folder = tmp_path_factory.mktemp("runs") / "kl"
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "beta": 0.0, "objective": {"mode": "kl"}}
-    trainer(data, parser_folder, folder, **settings).run(silent)
+    trainer(data, parser_folder, folder, **settings).run()
     return folder / "best"
 
 
@@ -85,7 +85,7 @@ def test_sizes_of_a_model_that_is_trained_further(begun, data, parser_folder, tm
 @pytest.mark.parametrize("task", ["infill", "denoise"])
 def test_restoring_is_learned_too(data, parser_folder, tmp_path, task):
     run = trainer(data, parser_folder, tmp_path / "run", task=task, epochs=4)
-    run.run(silent)
+    run.run()
     assert run.log[-1].loss < run.log[0].loss
 
 
@@ -132,7 +132,7 @@ def test_integrated_training_goes_on_from_the_selector(data, parser_folder, sele
     run = trainer(data, parser_folder, tmp_path / "run", objective={"mode": "int-mix"}, **settings)
     began, there = run.task.summarizer.model.state_dict(), selector_weights(selecting)
     assert all(torch.equal(value, began[name]) for name, value in there.items())
-    run.run(silent)
+    run.run()
     assert ", weighted by the discourse tree" in run.task.family.card(run.recipe).model
     assert set(run.log[0].validation) == {"loss", "words", "divergence"}
     assert set(run.log[0].parts) == {"words", "divergence"}
@@ -155,9 +155,9 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(mode, data, parser_folder,
     selector = "all" if mode == "full" else "gru"
     settings = {"objective": {"mode": mode}, "selector": selector, "average": 0.5, "epochs": 3}
     with pytest.raises(KilledError):
-        trainer(data, parser_folder, tmp_path / "killed", **settings).run(killed)
+        trainer(data, parser_folder, tmp_path / "killed", report=killed, **settings).run()
     for name in ("killed", "whole"):
-        trainer(data, parser_folder, tmp_path / name, **settings).run(silent)
+        trainer(data, parser_folder, tmp_path / name, **settings).run()
     for file in (f"best/{WEIGHTS}", f"best/{CONFIG}", "log.json"):
         assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
 
@@ -167,7 +167,7 @@ def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_p
     with torch.no_grad():
         run.task.summarizer.model.get_decoder().layers[0].fc1.bias.fill_(float("nan"))
     with pytest.raises(DiscsumError, match=r"step 1: the loss is nan on text-\d+"):
-        run.run(silent)
+        run.run()
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selectin
         AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), beta=1.0)
     # `beta` can also be added to a selector that was trained without it.
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "kl"}, "epochs": 1}
-    trainer(data, parser_folder, tmp_path / "plain", **settings).run(silent)
+    trainer(data, parser_folder, tmp_path / "plain", **settings).run()
     folder = tmp_path / "plain" / "best"
     around = AbstractiveSummarizer.from_pretrained(str(folder), beta=1.0)
     assert betas(around) == [1.0, 1.0]
@@ -321,6 +321,6 @@ def test_parts_of_a_step_learn_what_the_whole_step_does(data, parser_folder, tmp
     losses = []
     for count in (1, 4):
         run = trainer(data, parser_folder, tmp_path / str(count), scratch=scratch, epochs=1, accumulate=count)
-        run.run(silent)
+        run.run()
         losses.append((run.best.loss, run.best.validation["loss"]))
     assert losses[1] == pytest.approx(losses[0], abs=2e-4)

@@ -37,8 +37,8 @@ def content(parser_folder, network=None, **changes):
     return recipe_fields(parser_folder, **settings | changes)
 
 
-def trainer(data, parser_folder, folder, **changes):
-    return training_loop(content(parser_folder, **changes), data, folder)
+def trainer(data, parser_folder, folder, report=silent, **changes):
+    return training_loop(content(parser_folder, **changes), data, folder, report)
 
 
 def documents(run, count=3):
@@ -49,7 +49,7 @@ def documents(run, count=3):
 def begun(data, parser_folder, tmp_path_factory):
     """A short training run of a model that chooses chunks."""
     run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "c2f", epochs=4)
-    run.run(silent)
+    run.run()
     return run
 
 
@@ -65,7 +65,7 @@ def begun(data, parser_folder, tmp_path_factory):
 )
 def test_every_variant_learns_and_comes_back(network, data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", network=network, epochs=3)
-    run.run(silent)
+    run.run()
     losses = [entry.validation["loss"] for entry in run.log]
     assert losses[-1] < losses[0]
     best = tmp_path / "run" / "best"
@@ -91,7 +91,7 @@ def test_bags_of_words_stay_as_they_begin(data, parser_folder, tmp_path):
         own = {"network": {"coarse": "bow", "variant": "hier"}, "frozen_embeddings": frozen, "epochs": 1}
         run = trainer(data, parser_folder, tmp_path / str(frozen), **own)
         before = {name: run.task.family.model.state_dict()[name].clone() for name in names}
-        run.run(silent)
+        run.run()
         after = run.task.family.model.state_dict()
         assert all(torch.equal(before[name], after[name]) == (frozen is None) for name in names)
 
@@ -117,11 +117,11 @@ def test_a_killed_run_keeps_its_baseline_and_its_alternation(optimizer, data, pa
     }
     settings |= {"schedule": "constant", "warmup": 0.0}
     with pytest.raises(KilledError):
-        trainer(data, parser_folder, tmp_path / "killed", **settings).run(killed)
+        trainer(data, parser_folder, tmp_path / "killed", report=killed, **settings).run()
     kept = load_file(tmp_path / "killed" / "last.safetensors")
     assert (kept["task.baseline"][:5] != 0).all() and kept["task.baseline_new"].any()
     for name in ("killed", "whole"):
-        trainer(data, parser_folder, tmp_path / name, **settings).run(silent)
+        trainer(data, parser_folder, tmp_path / name, **settings).run()
     for file in (f"best/{WEIGHTS}", f"best/{CONFIG}", "log.json"):
         assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
     states = [load_file(tmp_path / name / "last.safetensors") for name in ("killed", "whole")]
@@ -210,14 +210,14 @@ def test_another_choice_of_chunks_than_in_training(begun):
 
 
 def test_training_goes_on_from_hierarchical_attention(data, parser_folder, tmp_path):
-    trainer(data, parser_folder, tmp_path / "hier", network={"variant": "hier"}, epochs=1).run(silent)
+    trainer(data, parser_folder, tmp_path / "hier", network={"variant": "hier"}, epochs=1).run()
     best = tmp_path / "hier" / "best"
     changes = {"variant": "c2f", "samples": 2}
     run = trainer(data, parser_folder, tmp_path / "c2f", model=str(best), network=changes, epochs=1)
     assert (run.task.family.config.variant, run.task.family.config.samples) == ("c2f", 2)
     there = load_file(best / WEIGHTS)
     assert all(torch.equal(value, there[name]) for name, value in run.task.family.model.state_dict().items())
-    run.run(silent)
+    run.run()
     assert json.loads((tmp_path / "c2f" / "best" / CONFIG).read_text())["variant"] == "c2f"
     with pytest.raises(InputError, match=r"network\.chunks: expected 8x10, which .* was trained with, got 4x20"):
         trainer(data, parser_folder, tmp_path / "other", model=str(best), network={"chunks": "4x20"})

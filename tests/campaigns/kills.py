@@ -75,10 +75,10 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
             "learning_rate": 0.01,
         }
         bank = Treebank.of_gum("gum", *(read_gum(place / "gum", split) for split in ("train", "dev")))
-        TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), bank, "tiny"), folder, silent).run(silent)
+        TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), bank, "tiny"), folder, silent).run()
 
     def train_summarizer(folder: Path) -> None:
-        trainer(news, parser, folder).run(silent)
+        trainer(news, parser, folder).run()
 
     def train_abstractive(folder: Path) -> None:
         scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "positions": 192}
@@ -88,7 +88,7 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
         recipe = AbstractiveRecipe.from_dict(settings)
         sources, needs = (recipe.train, recipe.validation), PairData.of(recipe)
         pairs = (pair_collection(one, news, needs, news / "pairs", silent) for one in sources)
-        TrainingLoop(AbstractiveTask(recipe, *pairs, "tiny", "", silent), folder).run(silent)
+        TrainingLoop(AbstractiveTask(recipe, *pairs, "tiny", "", silent), folder).run()
 
     return {
         "preprocess": lambda folder: prepare(folder, 1),

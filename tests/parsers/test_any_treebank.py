@@ -59,7 +59,7 @@ def run(recipe, folder, bank, report=lambda line: None):
         treebank = read_treebank(bank, recipe.split, recipe.sentences)
     task = ParserTask(recipe, treebank, "klein")
     loop = TrainingLoop(task, folder, report)
-    loop.run(report)
+    loop.run()
     return treebank
 
 

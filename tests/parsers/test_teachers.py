@@ -227,8 +227,8 @@ def test_a_student_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder
 
         bank = Treebank.of_gum("gum", read_gum(treebank, "train"), read_gum(treebank, "dev"))
         task = ParserTask(recipe, bank, name, texts=texts, cache=tmp_path / "silver")
-        loop = TrainingLoop(task, tmp_path / name)
-        loop.run(report)
+        loop = TrainingLoop(task, tmp_path / name, report)
+        loop.run()
         return loop
 
     # With a low threshold, even a teacher with this little training finds EDUs.
@@ -262,7 +262,7 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
 
     def start(texts, report=lambda line: None):
         task = ParserTask(recipe, bank, "student", texts=texts, cache=tmp_path / "silver")
-        TrainingLoop(task, tmp_path / "run").run(report)
+        TrainingLoop(task, tmp_path / "run", report).run()
 
     teacher = ParserTask(ParserRecipe.from_dict(settings), bank, "teacher")
     assert teacher.parser.labels.labels == tuple(sorted(set(labels)))
@@ -278,7 +278,7 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
 def test_runs_of_several_seeds_learn_from_the_same_teachers(encoder_folder, treebank, tmp_path):
     settings = {"encoder": str(encoder_folder), "network": {**tiny.SIZES, "edu_threshold": 0.1}, "epochs": 1}
     bank = Treebank.of_gum("gum", read_gum(treebank, "train"), read_gum(treebank, "dev"))
-    TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), bank, "teacher"), tmp_path / "t").run(print)
+    TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), bank, "teacher"), tmp_path / "t", print).run()
     first = str(tmp_path / "t" / "best")
     taught = {"start": first, "teachers": [first], "texts": [{"path": "unseen.jsonl"}], "seeds": [1, 2]}
     recipe = ParserRecipe.from_dict(settings | taught)

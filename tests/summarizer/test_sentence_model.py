@@ -74,8 +74,8 @@ def test_another_parser_or_unit_is_refused(summarizer_folders):
 
 def test_validation_uses_both(data, parser_folder, summarizer_folders, tmp_path):
     name, lines = str(summarizer_folders["sentence"]), []
-    run = trainer(data, parser_folder, tmp_path / "run", epochs=1, unit="edu", sentence_model=name)
-    run.run(lines.append)
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=1, unit="edu", sentence_model=name, report=lines.append)
+    run.run()
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
     assert model.sentence_model is not None and model.sentence_model.unit == "sentence"
     examples = [run.task.validation[index] for index in range(len(run.task.validation))]
@@ -98,7 +98,7 @@ def test_a_run_is_not_resumed_with_another_summarizer_of_sentences(data, parser_
     )
     model = ExtractiveSummarizer.from_pretrained(summarizer_folders["sentence"])
     model.save_pretrained(sentences)
-    trainer(data, parser_folder, tmp_path / "run", epochs=2, **settings).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=2, **settings).run()
     model.config = replace(model.config, units=1)
     model.save_pretrained(sentences)
     with pytest.raises(WeightsError, match=r"sentence_model: expected .*sentences with fingerprint .* began with, got"):

@@ -15,17 +15,17 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 
 
 def test_a_folder_with_another_run_is_refused(data, parser_folder, tmp_path):
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     with pytest.raises(InputError, match=r"one of another recipe \(seed 1 there and 2 here\)"):
         trainer(data, parser_folder, tmp_path / "run", epochs=1, seed=2)
 
 
 def test_another_licence_changes_the_card_alone(data, parser_folder, tmp_path):
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     weights = (tmp_path / "run" / "best" / "model.safetensors").read_bytes()
     resumed = trainer(data, parser_folder, tmp_path / "run", epochs=1, license="mit")
     assert resumed.finished
-    resumed.run(lambda line: None)
+    resumed.run()
     assert "license: mit" in (tmp_path / "run" / "best" / "README.md").read_text(encoding="utf-8")
     assert (tmp_path / "run" / "best" / "model.safetensors").read_bytes() == weights
     assert trainer(data, parser_folder, tmp_path / "run", epochs=1, license="mit").finished
@@ -34,14 +34,14 @@ def test_another_licence_changes_the_card_alone(data, parser_folder, tmp_path):
 def test_a_run_goes_on_with_its_own_documents_only(data, parser_folder, tmp_path):
     folder = tmp_path / "news"
     shutil.copytree(data, folder, ignore=shutil.ignore_patterns("datasets"))
-    trainer(folder, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(folder, parser_folder, tmp_path / "run", epochs=1).run()
     write_table(folder / "train.jsonl", 1, 25)
     with pytest.raises(InputError, match="expected the training data that the run began with"):
         trainer(folder, parser_folder, tmp_path / "run", epochs=1)
 
 
 def test_a_damaged_checkpoint_is_named(data, parser_folder, tmp_path):
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     path = tmp_path / "run" / "last.safetensors"
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint, got"):
@@ -56,14 +56,14 @@ def flip(path, place):
 
 def test_a_checkpoint_with_another_bit_is_refused(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", epochs=2, stop_after=1)
-    run.run(lambda line: None)
+    run.run()
     flip(tmp_path / "run" / "last.safetensors", -5)
     with pytest.raises(WeightsError, match=r"last\.safetensors: expected the content that was written, sha256"):
         trainer(data, parser_folder, tmp_path / "run", epochs=2, stop_after=1)
 
 
 def test_best_weights_with_another_bit_are_refused(data, parser_folder, tmp_path):
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     flip(tmp_path / "run" / "best" / "model.safetensors", -5)
     with pytest.raises(WeightsError, match=r"best/model\.safetensors: expected sha256 .*, as step 3 wrote it, got"):
         trainer(data, parser_folder, tmp_path / "run", epochs=1)
@@ -73,16 +73,16 @@ def test_a_finished_run_is_left_alone(data, parser_folder, tmp_path):
     def left():
         return {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*") if path.is_file()}
 
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     before = left()
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     assert left() == before
 
 
 def test_an_encoder_that_changed_is_refused_by_its_models(data, parser_folder, encoder_folder, tmp_path):
     encoder = tmp_path / "encoder"
     shutil.copytree(encoder_folder, encoder)
-    trainer(data, parser_folder, tmp_path / "run", epochs=1, vectors=str(encoder)).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1, vectors=str(encoder)).run()
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
     assert model.summarize(tiny.ARTICLE).text
     weights = load_file(encoder / "model.safetensors")
@@ -94,7 +94,7 @@ def test_an_encoder_that_changed_is_refused_by_its_models(data, parser_folder, e
 def test_a_run_is_not_resumed_with_an_encoder_that_changed(data, parser_folder, encoder_folder, tmp_path):
     encoder, settings = tmp_path / "encoder", {"encode_each_step": True, "vectors": str(tmp_path / "encoder")}
     shutil.copytree(encoder_folder, encoder)
-    trainer(data, parser_folder, tmp_path / "run", epochs=1, **settings).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1, **settings).run()
     weights = load_file(encoder / "model.safetensors")
     save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
     with pytest.raises(WeightsError, match=r"vectors: expected the encoder .*, which the run began with, got"):
@@ -102,12 +102,12 @@ def test_a_run_is_not_resumed_with_an_encoder_that_changed(data, parser_folder, 
 
 
 def test_best_weights_that_are_gone_are_missed(data, parser_folder, tmp_path):
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     shutil.rmtree(tmp_path / "run" / "best")
     with pytest.raises(InputError, match=r"best: expected the weights of step 3, .*delete .*last.safetensors to train"):
         trainer(data, parser_folder, tmp_path / "run", epochs=1)
     (tmp_path / "run" / "last.safetensors").unlink()
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     assert ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best").name == "tiny-news"
 
 
@@ -119,7 +119,7 @@ def test_weights_and_card_are_written_together_or_not_at_all(data, parser_folder
 
     monkeypatch.setattr(run.task, "card", full)
     with pytest.raises(OSError, match="No space left"):
-        run.run(lambda line: None)
+        run.run()
     assert not [path for path in (tmp_path / "run").iterdir() if "best" in path.name]
 
 
@@ -127,7 +127,7 @@ def test_a_log_for_tensorboard_that_cannot_be_written_ends_alone(data, parser_fo
     lines = []
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "tensorboard").write_text("a file in its place")
-    trainer(data, parser_folder, tmp_path / "run", epochs=2).run(lines.append)
+    trainer(data, parser_folder, tmp_path / "run", epochs=2, report=lines.append).run()
     said = [line for line in lines if "TensorBoard's log cannot be written" in line]
     assert len(said) == 1
     assert "the run continues without it" in said[0]
@@ -137,7 +137,7 @@ def test_a_log_for_tensorboard_that_cannot_be_written_ends_alone(data, parser_fo
 def test_tensorboard_reads_the_curves(data, parser_folder, tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    trainer(data, parser_folder, tmp_path / "run", epochs=2).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "run", epochs=2).run()
     curves = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
     assert {"train/loss", "train/rate", "validation/rouge1"} <= set(curves.Tags()["scalars"])
     log = json.loads((tmp_path / "run" / "log.json").read_text())
@@ -160,7 +160,7 @@ def test_an_encoder_in_a_folder_is_found_from_anywhere(data, parser_folder, enco
     shutil.copytree(encoder_folder, tmp_path / "here" / "encoder")
     monkeypatch.chdir(tmp_path / "here")
     # This run computes its own vectors, because the encoder's name is part of the key of cached vectors.
-    trainer(data, parser_folder, Path("run"), epochs=1, vectors="encoder").run(lambda line: None)
+    trainer(data, parser_folder, Path("run"), epochs=1, vectors="encoder").run()
     model = ExtractiveSummarizer.from_pretrained("run/best")
     # Dataset folders with its vectors record this name.
     assert model.config.vectors == "encoder"

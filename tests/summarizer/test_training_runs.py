@@ -21,7 +21,7 @@ from discsum.training.loop import TrainingLoop
 
 def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", epochs=8)
-    best = run.run(lambda line: None)
+    best = run.run()
     losses = [entry["loss"] for entry in json.loads((tmp_path / "run" / "log.json").read_text())]
     assert losses[-1] < losses[0]
     assert run.task.selection_score(best) == max(run.task.selection_score(entry) for entry in run.log)
@@ -32,7 +32,7 @@ def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
 
 def test_the_card_is_written_from_the_run(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", epochs=1)
-    run.run(lambda line: None)
+    run.run()
     card = (tmp_path / "run" / "best" / "README.md").read_text()
     for part in ("# tiny-news", "`c_tree_nuc`", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 3 | "):
         assert part in card
@@ -47,7 +47,7 @@ def test_the_card_is_written_from_the_run(data, parser_folder, tmp_path):
 def test_the_same_seed_gives_the_same_weights(data, parser_folder, tmp_path):
     weights = []
     for name in "ab":
-        trainer(data, parser_folder, tmp_path / name, epochs=2).run(lambda line: None)
+        trainer(data, parser_folder, tmp_path / name, epochs=2).run()
         weights.append((tmp_path / name / "best" / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
 
@@ -62,19 +62,19 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(data, parser_folder, tmp_p
             raise KilledError
 
     with pytest.raises(KilledError):
-        trainer(data, parser_folder, tmp_path / "killed").run(killed)
+        trainer(data, parser_folder, tmp_path / "killed", report=killed).run()
     lines = []
     for name in ("killed", "whole"):
-        trainer(data, parser_folder, tmp_path / name).run(lines.append)
+        trainer(data, parser_folder, tmp_path / name, report=lines.append).run()
     assert [line.split("/")[0] for line in lines if "validation" in line] == [
         *("step 9", "step 12"),
         *("step 3", "step 6", "step 9", "step 12"),
     ]
     for file in ("best/model.safetensors", "log.json"):
         assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
-    said = len(lines)
-    trainer(data, parser_folder, tmp_path / "whole").run(lines.append)
-    assert len(lines) == said
+    lines.clear()
+    trainer(data, parser_folder, tmp_path / "whole", report=lines.append).run()
+    assert lines == [f"{tmp_path / 'whole'}: finished after 12 of 12 steps"]
 
 
 def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
@@ -82,14 +82,14 @@ def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
     settings = {"epochs": 6, "learning_rate": 1e-12, "patience": 2}
     for _ in range(2):
         run = trainer(data, parser_folder, tmp_path / "run", **settings)
-        run.run(lambda line: None)
+        run.run()
         assert [entry.steps for entry in run.log] == [3, 6, 9]
         assert run.best is run.log[0]
 
 
 def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
     first = {"encoder_layers": 1, "epochs": 1}
-    trainer(data, parser_folder, tmp_path / "first", **first).run(lambda line: None)
+    trainer(data, parser_folder, tmp_path / "first", **first).run()
     best, lines = tmp_path / "first" / "best", []
     model = ExtractiveSummarizer.from_pretrained(best)
     run = trainer(data, parser_folder, tmp_path / "second", start=str(best), seed=9, **first)
@@ -118,7 +118,7 @@ def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
         TrainingLoop(ExtractiveTask(changed, *sets, "tiny"), tmp_path / f"head-{count}", lines.append)
         assert lines.count(f"initialised the encoder layers from {best}") == count
     frozen = tmp_path / "frozen"
-    trainer(data, parser_folder, frozen, epochs=1).run(lambda line: None)
+    trainer(data, parser_folder, frozen, epochs=1).run()
     with pytest.raises(InputError, match="start: expected a summarizer with layers that fit this recipe's"):
         trainer(data, parser_folder, tmp_path / "fourth", start=str(frozen / "best"), **changes)
     with pytest.raises(InputError, match="encoder_window: expected no window if units are not encoded during training"):
@@ -174,9 +174,9 @@ def test_encoding_each_step_goes_on_after_a_kill(data, parser_folder, tmp_path):
 
     changes = {"encoder_layers": 1, "epochs": 2}
     with pytest.raises(KilledError):
-        trainer(data, parser_folder, tmp_path / "killed", **changes).run(killed)
+        trainer(data, parser_folder, tmp_path / "killed", report=killed, **changes).run()
     for name in ("killed", "whole"):
-        trainer(data, parser_folder, tmp_path / name, **changes).run(lambda line: None)
+        trainer(data, parser_folder, tmp_path / name, **changes).run()
     files = [(tmp_path / name / "best" / "model.safetensors").read_bytes() for name in ("killed", "whole")]
     assert files[0] == files[1]
 

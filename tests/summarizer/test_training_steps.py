@@ -103,7 +103,7 @@ def test_parts_of_a_step_learn_what_the_whole_step_does(data, parser_folder, tmp
     still = {"synthesizer": SynthesizerConfig(inner=32, scorer=8, dropout=0.0), "epochs": 2, "positive_weight": 2.0}
     whole, parts = (trainer(data, parser_folder, tmp_path / str(count), accumulate=count, **still) for count in (1, 3))
     for run in (whole, parts):
-        run.run(lambda line: None)
+        run.run()
     assert [entry.loss for entry in parts.log] == pytest.approx([entry.loss for entry in whole.log], abs=2e-4)
     assert [entry.validation for entry in parts.log] == [entry.validation for entry in whole.log]
 
@@ -122,7 +122,7 @@ def test_encoding_each_step(data, parser_folder, encoder_folder, tmp_path, vecto
     # Validated once, so that the last step is the best.
     run = trainer(data, parser_folder, tmp_path / "run", **changes, validate_every=6)
     frozen = [value.clone() for value in run.task.scorer.encoder.windows.state_dict().values()]
-    run.run(lambda line: None)
+    run.run()
     changed = [
         not one.equal(two)
         for one, two in zip(frozen, run.task.scorer.encoder.windows.state_dict().values(), strict=True)
@@ -167,7 +167,7 @@ def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_p
     run = trainer(data, parser_folder, tmp_path)
     run.task.train[0].inputs.vectors.fill_(float("nan"))
     with pytest.raises(DiscsumError, match=r"step 1: the loss is nan on text-"):
-        run.run(lambda line: None)
+        run.run()
 
 
 def test_the_rate_rises_and_falls():

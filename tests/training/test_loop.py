@@ -108,7 +108,7 @@ def killed_at(step):
 
 def test_a_line_is_learned(tmp_path):
     loop = TrainingLoop(LineTask(recipe(epochs=40)), tmp_path)
-    best = loop.run(silent)
+    best = loop.run()
     assert best.validation["error"] < 0.05 < loop.log[0].validation["error"]
     assert all(entry.parts["double"] == pytest.approx(2 * entry.loss, abs=2e-4) for entry in loop.log)
     assert (tmp_path / "best" / "README.md").read_text() == f"best of {len(loop.log)} after {best.steps}"
@@ -130,7 +130,7 @@ def test_validation_has_the_averaged_weights_and_no_dropout(tmp_path):
         return validate()
 
     loop.task.validate = looked_at
-    loop.run(silent)
+    loop.run()
     assert torch.equal(seen["weights"], loop.average["weight"])
     assert not torch.equal(seen["weights"], loop.task.network.weight)
     assert all(entry.validation["training"] == 0 for entry in loop.log)
@@ -138,11 +138,11 @@ def test_validation_has_the_averaged_weights_and_no_dropout(tmp_path):
 
 def test_the_state_of_a_task_goes_on_after_a_kill(tmp_path):
     with pytest.raises(KilledError):
-        TrainingLoop(LineTask(recipe()), tmp_path / "killed").run(killed_at(8))
+        TrainingLoop(LineTask(recipe()), tmp_path / "killed", killed_at(8)).run()
     whole, rest = (TrainingLoop(LineTask(recipe()), tmp_path / name) for name in ("whole", "killed"))
     assert (whole.task.begun, rest.task.begun) == (1, 0)
     for loop in (whole, rest):
-        loop.run(silent)
+        loop.run()
     assert whole.task.validations == rest.task.validations == 4
     assert torch.equal(whole.task.moving, rest.task.moving)
     assert rest.log == whole.log
@@ -157,7 +157,7 @@ def test_parts_of_a_step_are_the_whole_step(tmp_path, parts):
     whole = TrainingLoop(LineTask(recipe()), tmp_path / "whole")
     split = TrainingLoop(LineTask(recipe(accumulate=parts)), tmp_path / "split")
     for loop in (whole, split):
-        loop.run(silent)
+        loop.run()
     torch.testing.assert_close(split.task.network.state_dict(), whole.task.network.state_dict())
     assert [entry.loss for entry in split.log] == pytest.approx([entry.loss for entry in whole.log], abs=1e-4)
 
@@ -172,9 +172,9 @@ def test_a_run_killed_after_its_last_checkpoint_lacks_nothing(tmp_path, monkeypa
         patch.setattr("discsum.training.loop.save_checkpoint", save_and_die)
         for _ in range(4):
             with pytest.raises(KilledError):
-                TrainingLoop(LineTask(recipe()), killed).run(silent)
+                TrainingLoop(LineTask(recipe()), killed).run()
     for folder in (whole, killed):
-        TrainingLoop(LineTask(recipe()), folder).run(silent)
+        TrainingLoop(LineTask(recipe()), folder).run()
     for name in ("log.json", "best/README.md"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
 
@@ -185,23 +185,23 @@ def test_a_kill_before_the_checkpoint_leaves_the_weights_that_it_names(tmp_path,
     def die(*everything):
         raise KilledError
 
-    def loop(*scores):
-        return TrainingLoop(LineTask(recipe(), scores=scores), tmp_path)
+    def loop(*scores, report=silent):
+        return TrainingLoop(LineTask(recipe(), scores=scores), tmp_path, report)
 
     with pytest.raises(KilledError):
-        loop(1, 2, 0, 0).run(killed_at(5))
+        loop(1, 2, 0, 0, report=killed_at(5)).run()
     before = (tmp_path / BEST / "config.json").read_bytes()
     with monkeypatch.context() as patch, pytest.raises(KilledError):
         patch.setattr("discsum.training.loop.save_checkpoint", die)
-        loop(1, 2, 0, 0).run(silent)
-    best = loop(1, 0.5, 0, 0).run(silent)
+        loop(1, 2, 0, 0).run()
+    best = loop(1, 0.5, 0, 0).run()
     assert (best.steps, (tmp_path / BEST / "config.json").read_bytes()) == (3, before)
 
 
 def test_a_kill_while_weights_are_replaced_loses_none(tmp_path, monkeypatch):
     """The kill is between the two renames; a file of the user's is in the folder."""
     with pytest.raises(KilledError):
-        TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(5))
+        TrainingLoop(LineTask(recipe()), tmp_path, killed_at(5)).run()
     (tmp_path / BEST / "notes.txt").write_text("mine")
     rename = Path.rename
 
@@ -212,12 +212,12 @@ def test_a_kill_while_weights_are_replaced_loses_none(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch, pytest.raises(KilledError):
         patch.setattr(Path, "rename", die)
-        TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+        TrainingLoop(LineTask(recipe()), tmp_path).run()
     assert not (tmp_path / BEST).exists()
     loop = TrainingLoop(LineTask(recipe()), tmp_path)
     assert (loop.best.steps, loop.finished) == (6, False)
     assert (tmp_path / BEST / "notes.txt").read_text() == "mine"
-    loop.run(silent)
+    loop.run()
 
 
 def test_a_kill_after_the_checkpoint_loses_no_better_weights(tmp_path, monkeypatch):
@@ -226,7 +226,7 @@ def test_a_kill_after_the_checkpoint_loses_no_better_weights(tmp_path, monkeypat
 
     with monkeypatch.context() as patch, pytest.raises(KilledError):
         patch.setattr(BestWeights, "adopt", die)
-        TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+        TrainingLoop(LineTask(recipe()), tmp_path).run()
     assert not (tmp_path / BEST).exists()
     loop = TrainingLoop(LineTask(recipe()), tmp_path)
     assert loop.best.steps == 3
@@ -236,7 +236,7 @@ def test_a_kill_after_the_checkpoint_loses_no_better_weights(tmp_path, monkeypat
 
 def test_damaged_best_weights_are_found_when_a_run_resumes(tmp_path):
     with pytest.raises(KilledError):
-        TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(5))
+        TrainingLoop(LineTask(recipe()), tmp_path, killed_at(5)).run()
     (tmp_path / BEST / "config.json").write_text("0")
     with pytest.raises(WeightsError, match=r"config\.json: expected sha256 .* as step 3 wrote it, got"):
         TrainingLoop(LineTask(recipe()), tmp_path)
@@ -244,19 +244,19 @@ def test_damaged_best_weights_are_found_when_a_run_resumes(tmp_path):
 
 def test_what_a_killed_run_left_half_written_goes(tmp_path):
     with pytest.raises(KilledError):
-        TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(6))
+        TrainingLoop(LineTask(recipe()), tmp_path, killed_at(6)).run()
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     ending = f"{process_scope()}-{process.pid}{WRITING}"
     left = [tmp_path / f".{LAST}.{ending}", tmp_path / BEST / f".{CARD}.{ending}"]
     for path in left:
         path.write_text("half")
-    TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+    TrainingLoop(LineTask(recipe()), tmp_path).run()
     assert not [path for path in left if path.exists()]
 
 
 def test_a_checkpoint_is_for_whoever_may_read_the_folder(tmp_path):
-    TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+    TrainingLoop(LineTask(recipe()), tmp_path).run()
     (tmp_path / "plain").write_text("")
     assert (tmp_path / LAST).stat().st_mode == (tmp_path / "plain").stat().st_mode
 
@@ -267,20 +267,20 @@ def test_the_rate_is_lowered_where_validation_is_no_better_and_stays_so_after_a_
         return LineTask(recipe(schedule="noam", warmup=0.0, plateau=0.5), scores=(1, 1, 2, 1.5))
 
     rates = []
-    whole = TrainingLoop(task(), tmp_path / "whole")
 
     def report(line):
         if line.endswith("\r"):
             rates.append(whole.optimizer.param_groups[0]["lr"] * whole.steps**0.5)
 
-    whole.run(report)
+    whole = TrainingLoop(task(), tmp_path / "whole", report)
+    whole.run()
     lowered = (1.0, 1.0, 0.5, 0.25)
     expected = [0.1 * lowered[step // 3] * (12 / (step + 1)) ** 0.5 for step in range(12)]
     assert rates == pytest.approx([rate * (rates[0] / expected[0]) for rate in expected])
     with pytest.raises(KilledError):
-        TrainingLoop(task(), tmp_path / "killed").run(killed_at(8))
+        TrainingLoop(task(), tmp_path / "killed", killed_at(8)).run()
     rest = TrainingLoop(task(), tmp_path / "killed")
-    rest.run(silent)
+    rest.run()
     assert rest.log == whole.log
     assert torch.equal(rest.task.network.weight, whole.task.network.weight)
 
@@ -294,7 +294,7 @@ def test_a_run_that_stops_before_its_rate_has_fallen(tmp_path):
     assert recipe(steps=40, epochs=1, stop_after=2).stop_after == 2
     whole, short = (TrainingLoop(LineTask(recipe(stop_after=stop)), tmp_path / str(stop)) for stop in (0, 2))
     for loop in (whole, short):
-        loop.run(silent)
+        loop.run()
     assert short.log == whole.log[:2]
     assert short.finished
 
@@ -318,5 +318,5 @@ def test_a_validation_that_gives_no_number_ends_the_run(tmp_path):
     task = LineTask(recipe())
     task.validate = lambda: {"error": float("nan")}
     with pytest.raises(DiscsumError, match=r"step 3: the validation gave {'error': nan}, expected numbers; lower"):
-        TrainingLoop(task, tmp_path).run(silent)
+        TrainingLoop(task, tmp_path).run()
     assert not (tmp_path / "best").exists()

@@ -60,16 +60,16 @@ import sys
 from pathlib import Path
 
 sys.path[:0] = sys.argv[2:]
-from test_loop import KilledError, LineTask, killed_at, recipe, silent
+from test_loop import KilledError, LineTask, killed_at, recipe
 from discsum.training.loop import TrainingLoop
 from discsum.training.processes import leave_group
 
 try:
-    TrainingLoop(LineTask(recipe()), Path(sys.argv[1])).run(killed_at(8))
+    TrainingLoop(LineTask(recipe()), Path(sys.argv[1]), killed_at(8)).run()
 except KilledError:
     loop = TrainingLoop(LineTask(recipe()), Path(sys.argv[1]))
     assert [entry.steps for entry in loop.log] == [3, 6]
-    assert loop.run(silent).steps == 12
+    assert loop.run().steps == 12
     leave_group()
 else:
     raise SystemExit("not killed")

@@ -37,8 +37,8 @@ def content(parser_folder, **changes):
     return recipe_fields(parser_folder, **settings | changes)
 
 
-def trainer(data, parser_folder, folder, **changes):
-    return training_loop(content(parser_folder, **changes), data, folder)
+def trainer(data, parser_folder, folder, report=silent, **changes):
+    return training_loop(content(parser_folder, **changes), data, folder, report)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def begun(data, parser_folder, tmp_path_factory):
     """A short training run of a model that copies, with blocks of whole sentences."""
     encoder = {"variant": "strided_conv", "blocks": 3, "kernel": 2, "borders": "sentences"}
     run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "run", encoder=encoder, epochs=6)
-    run.run(silent)
+    run.run()
     return run
 
 
@@ -57,7 +57,7 @@ def begun(data, parser_folder, tmp_path_factory):
 )
 def test_every_encoder_learns_and_comes_back(encoder, data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", encoder=encoder)
-    run.run(silent)
+    run.run()
     losses = [entry.validation["loss"] for entry in run.log]
     assert losses[-1] < losses[0]
     assert set(run.log[-1].validation) == {"loss", "cross_entropy", "accuracy"}
@@ -126,7 +126,7 @@ def test_the_folder_says_what_the_model_is(begun, tmp_path):
 
 def test_summaries_with_tags_are_one_sentence_a_line(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", sentence_tags=True, epochs=1)
-    run.run(silent)
+    run.run()
     family = CompressedFamily.load(str(tmp_path / "run" / "best"))
     tokenizer, document = family.tokenizer, run.task.validation[0].document
     target = family.target("It rained.\n\n The river  rose.\n")
@@ -174,9 +174,9 @@ def killed(line):
 def test_a_killed_run_goes_on(data, parser_folder, tmp_path):
     settings = {"encoder": {"variant": "conv"}, "validate_every": 3}
     with pytest.raises(KilledError):
-        trainer(data, parser_folder, tmp_path / "killed", **settings).run(killed)
+        trainer(data, parser_folder, tmp_path / "killed", report=killed, **settings).run()
     for name in ("killed", "whole"):
-        trainer(data, parser_folder, tmp_path / name, **settings).run(silent)
+        trainer(data, parser_folder, tmp_path / name, **settings).run()
     for file in (f"best/{WEIGHTS}", f"best/{CONFIG}", "log.json"):
         assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
 
@@ -186,7 +186,7 @@ def test_training_goes_on_from_a_model(begun, data, parser_folder, tmp_path):
     encoder = begun.task.recipe.encoder.to_dict()
     run = trainer(data, parser_folder, tmp_path / "run", model=model, encoder=encoder, learning_rate=1e-3, epochs=1)
     before = begun.best.validation["loss"]
-    run.run(silent)
+    run.run()
     assert run.log[-1].validation["loss"] < before + 0.1
     with pytest.raises(InputError, match=r"encoder: expected that of .*best, \{.*'strided_conv'.*\}, got \{"):
         trainer(data, parser_folder, tmp_path / "other", model=model, encoder={"variant": "conv"})
