@@ -5,26 +5,11 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Any
 
+from discsum.experiments.training_runs import KINDS
 from discsum.recipes import common_fields
 from discsum.recipes.described import FieldHelp, help_of
-from discsum.recipes.fields import Checked
 
 WIDTH, INDENT = 100, "    "
-
-
-def recipe_type(kind: str) -> type[Checked]:
-    """Return the recipe class of a kind: `parser`, `extractive` or `abstractive`."""
-    if kind == "parser":
-        from discsum.parsers.training.recipe import ParserRecipe
-
-        return ParserRecipe
-    if kind == "extractive":
-        from discsum.summarizer.training.recipe import SummarizerRecipe
-
-        return SummarizerRecipe
-    from discsum.abstractive.recipe import AbstractiveRecipe
-
-    return AbstractiveRecipe
 
 
 def field_report(content: dict[str, Any]) -> str:
@@ -37,13 +22,13 @@ def field_report(content: dict[str, Any]) -> str:
     kind = content["kind"]
     data, name, notes = common_fields(content)
     common = [
-        FieldHelp("kind", "one of parser, extractive, abstractive", kind, "What is trained."),
+        FieldHelp("kind", f"one of {', '.join(KINDS)}", kind, "What is trained."),
         FieldHelp("data", "a folder", str(data), "A treebank, or the folder that paths of sources are relative to."),
         FieldHelp("name", "a word", name, "Name of the model."),
         FieldHelp("notes", "a text", notes, "Additional text of the model card."),
     ]
     lines = []
-    for row in common + help_of(recipe_type(kind).from_dict(content)):
+    for row in common + help_of(KINDS[kind][0].from_dict(content)):
         text = f"{row.expected}. {row.help}".strip()
         text = fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False)
         lines += [f"{row.name}={row.value}", text]

@@ -10,11 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.locks import folder_lock
 from discsum.data.prepared import check_folders, name_of
 from discsum.errors import InputError, InputWarning, warn_caller
 from discsum.experiments.source_checks import check_sample, check_sources
+from discsum.parsers.training.recipe import ParserRecipe
 from discsum.persistence import BEST
 from discsum.recipes import common_fields
 from discsum.recipes.fields import shown
@@ -26,7 +28,7 @@ from discsum.summarizer.training.task import ExtractiveTask
 from discsum.training.checkpoint import LAST
 from discsum.training.loop import TrainingLoop
 from discsum.training.processes import is_main_process, leave_group, local_main_first
-from discsum.training.recipe import RunRecipe
+from discsum.training.recipe import RunRecipe, TrainingRecipe
 from discsum.training.task import Report, TrainingTask
 
 Examples = TypeVar("Examples", bound=Sized)
@@ -44,7 +46,8 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
         DiscsumError: Invalid recipe or data, or a folder that another run uses.
     """
     check_kind(content)
-    best = KINDS[content["kind"]](content, folder, report)
+    _, run = KINDS[content["kind"]]
+    best = run(content, folder, report)
     # Not after an error: the process must then exit at once, so that the launcher stops the others.
     leave_group()
     return best
@@ -64,7 +67,6 @@ def check_kind(content: dict[str, Any]) -> None:
 def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train a recipe of the kind `parser`, see `train`; pseudo-labelled texts are cached in the folder `silver`."""
     from discsum.parsers.training.model_soup import SEED, train_seeds
-    from discsum.parsers.training.recipe import ParserRecipe
     from discsum.parsers.training.splits import read_treebank
     from discsum.parsers.training.task import ParserTask
 
@@ -103,7 +105,6 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train a recipe of the kind `abstractive`; all else as in `train_summarizer`."""
-    from discsum.abstractive.recipe import AbstractiveRecipe
     from discsum.abstractive.training.pairs import PairData, pair_collection
     from discsum.abstractive.training.task import AbstractiveTask
 
@@ -119,10 +120,11 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
         return _run(task, folder, say, "discsum abstract --model")
 
 
-KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
-    "parser": train_parser,
-    "extractive": train_summarizer,
-    "abstractive": train_abstractive,
+# The class of each kind of recipe, and what trains it.
+KINDS: dict[str, tuple[type[TrainingRecipe], Callable[[dict[str, Any], Path, Report], Path]]] = {
+    "parser": (ParserRecipe, train_parser),
+    "extractive": (SummarizerRecipe, train_summarizer),
+    "abstractive": (AbstractiveRecipe, train_abstractive),
 }
 
 
