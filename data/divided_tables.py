@@ -78,18 +78,27 @@ class DividedTables(Generic[Entry]):
                 raise
             return Unread(file, message_of(error))
 
-    def row_slices(self, file: Stored, footer: Any = None) -> Iterator[Slice]:
-        """Yield a slice for each row of a table.
+    def slices(self, file: Stored, size: int | None = None, footer: Any = None) -> Iterator[Slice]:
+        """Yield slices of about `size` bytes of a table or, without it, one for each row.
 
-        Only the footer of a Parquet file is read, unless it is given, but all of a JSON lines file.
+        Only the footer of a Parquet file is read, unless it is given; a slice of bytes has whole row groups of it, at
+        least one. A slice of bytes of a JSON lines file has the lines that begin in them, possibly none, so the file is
+        not read; it is read whole to find its rows.
         """
         footer = footer or self.footer(file)
         if isinstance(footer, Unread):
             yield footer
-            return
-        if footer is not None:
+        elif size is not None and footer is not None:
+            yield from _row_groups(file, footer, size)
+        elif size is not None:
+            yield from (LineSlice(file, begin, min(begin + size, file.size)) for begin in range(0, file.size, size))
+        elif footer is not None:
             yield from (RowSlice(file, row, row + 1) for row in range(footer.num_rows))
-            return
+        else:
+            yield from self._lines(file)
+
+    def _lines(self, file: Stored) -> Iterator[Slice]:
+        """Yield a slice for each row of a JSON lines file."""
         row = 1
         try:
             with file.path.open("rb") as content:
@@ -101,31 +110,6 @@ class DividedTables(Generic[Entry]):
             if not self.lenient:
                 raise
             yield Unread(file, message_of(error))
-
-    def byte_slices(self, file: Stored, size: int, footer: Any = None) -> Iterator[Slice]:
-        """Yield slices of about `size` bytes of a table.
-
-        A slice of a JSON lines file has the lines that begin within its bytes, possibly none; the file is not read. A
-        slice of a Parquet file has whole row groups, at least one; only the file's footer is read, unless it is given.
-        """
-        footer = footer or self.footer(file)
-        if isinstance(footer, Unread):
-            yield footer
-            return
-        if footer is not None:
-            groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
-            first = last = held = 0
-            for group in groups:
-                length = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
-                if held and held + length > size:
-                    yield RowSlice(file, first, last)
-                    first, held = last, 0
-                last, held = last + group.num_rows, held + length
-            if last > first:
-                yield RowSlice(file, first, last)
-            return
-        for begin in range(0, file.size, size):
-            yield LineSlice(file, begin, min(begin + size, file.size))
 
     def found(self, file: Stored) -> Location:
         """Return the path of one of the tables on this machine.
@@ -146,6 +130,19 @@ class DividedTables(Generic[Entry]):
                 f"{found.size:,} bytes; start again with a table that does not change"
             )
         return path
+
+
+def _row_groups(file: Stored, footer: Any, size: int) -> Iterator[Slice]:
+    """Yield slices of whole row groups of a Parquet file, of about `size` bytes."""
+    first = last = held = 0
+    for group in map(footer.row_group, range(footer.num_row_groups)):
+        length = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
+        if held and held + length > size:
+            yield RowSlice(file, first, last)
+            first, held = last, 0
+        last, held = last + group.num_rows, held + length
+    if last > first:
+        yield RowSlice(file, first, last)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tupl
 def _each(tables: DividedTables[Entry], size: int | None = None) -> Iterator[Slice]:
     """Yield the slices of all tables, of `size` bytes or, without it, of one row; warn about tables without rows."""
     for file, footer in zip(tables.files, map_ahead(tables.footer, tables.files, READERS), strict=True):
-        slices = tables.row_slices(file, footer) if size is None else tables.byte_slices(file, size, footer)
+        slices = tables.slices(file, size, footer)
         first = next(slices, None)
         if first is None:
             warn_caller(f"{file.path}: expected a table with documents, got none")

@@ -61,13 +61,13 @@ def test_lines_of_any_file(tmp_path, content, size, count):
     wanted = list(read_rows(path, "utf-8", largest=LARGEST))
     lines = content.split(b"\n")
 
-    by_rows = [joined(group) for group in batches(divided(stored(path)).row_slices(stored(path)), count)]
+    by_rows = [joined(group) for group in batches(divided(stored(path)).slices(stored(path)), count)]
     found = [[row for part in parts for row in rows_of(part)] for parts in by_rows]
     assert [(row.source, row.content) for rows in found for row in rows] == wanted
     assert [row.label for rows in found for row in rows] == [str(number) for number in range(1, len(wanted) + 1)]
     assert all(len(rows) == count for rows in found[:-1])
 
-    by_bytes = list(divided(stored(path)).byte_slices(stored(path), size))
+    by_bytes = list(divided(stored(path)).slices(stored(path), size))
     rows = [row for part in by_bytes for row in rows_of(part)]
     assert [plain(row.content) for row in rows] == [plain(row) for _, row in wanted]
     for row, (source, _) in zip(rows, wanted, strict=True):
@@ -84,7 +84,7 @@ def test_rows_of_any_parquet_file(tmp_path, data, rows, group):
     pq.write_table(pa.table({"id": range(rows)}), path, row_group_size=group)
     file = stored(path)
     size = data.draw(st.integers(1, 400))
-    parts = [part for slices in batches(divided(file).row_slices(file), size) for part in joined(slices)]
+    parts = [part for slices in batches(divided(file).slices(file), size) for part in joined(slices)]
     # Workers read the slices in any order.
     order = data.draw(st.permutations(range(len(parts)))) if len(parts) < 8 else range(len(parts))
     found = {}
@@ -94,18 +94,18 @@ def test_rows_of_any_parquet_file(tmp_path, data, rows, group):
         (f"{path}:{row + 1}", str(row + 1), {"id": row}) for row in range(rows)
     ]
     held = data.draw(st.integers(1, 4000))
-    groups = list(divided(file).byte_slices(file, held))
+    groups = list(divided(file).slices(file, held))
     assert [row.content["id"] for part in groups for row in rows_of(part)] == list(range(rows))
     # Row groups stay whole.
     assert {part.first % group for part in groups} <= {0}
-    assert len(list(divided(file).byte_slices(file, 1))) == -(-rows // group)
-    assert len(list(divided(file).byte_slices(file, 1 << 30))) == 1
+    assert len(list(divided(file).slices(file, 1))) == -(-rows // group)
+    assert len(list(divided(file).slices(file, 1 << 30))) == 1
 
 
 def test_a_slice_that_is_left_in_the_middle_disturbs_no_other(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"id": range(1000)}), path, row_group_size=100)
-    slices = list(divided(stored(path)).row_slices(stored(path)))
+    slices = list(divided(stored(path)).slices(stored(path)))
     first, second = joined(slices[:600]) + joined(slices[600:])
     reading = rows_of(first)
     assert [next(reading).content["id"] for _ in range(300)] == list(range(300))
@@ -123,7 +123,7 @@ def test_slices_in_stores(place, tmp_path, name):
         local.write_text("".join(json.dumps(row) + "\n" for row in rows))
     write_bytes(place / name, local.read_bytes())
     file = stored(place / name)
-    for parts in (joined(list(divided(file).row_slices(file))), divided(file).byte_slices(file, 700)):
+    for parts in (joined(list(divided(file).slices(file))), divided(file).slices(file, 700)):
         assert [row.content for part in parts for row in rows_of(part)] == rows
 
 
@@ -131,7 +131,7 @@ def test_slices_in_stores(place, tmp_path, name):
 def test_a_table_that_changed_or_went_is_refused(tmp_path, name):
     path = tmp_path / name
     pq.write_table(pa.table({"id": [1]}), path)
-    (part,) = divided(stored(path)).byte_slices(stored(path), 1 << 20)
+    (part,) = divided(stored(path)).slices(stored(path), 1 << 20)
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(
         InputError, match=r"expected the table of \d+ bytes that the run began with, got another one of \d+ bytes;"
@@ -145,7 +145,7 @@ def test_a_table_that_changed_or_went_is_refused(tmp_path, name):
 def test_another_content_of_the_same_size_in_a_store_is_refused(place):
     path = place / "t.jsonl"
     write_bytes(path, b'{"a": "1"}\n')
-    (part,) = divided(stored(path)).byte_slices(stored(path), 1 << 20)
+    (part,) = divided(stored(path)).slices(stored(path), 1 << 20)
     write_bytes(path, b'{"a": "2"}\n')
     assert isinstance(path, RemotePath)
     with pytest.raises(InputError, match="got another one of 11 bytes; start again with a table that does not change"):
@@ -159,7 +159,7 @@ def test_a_table_that_is_read_twice_in_a_row(tmp_path, name):
         pq.write_table(pa.Table.from_pylist(rows), path)
     else:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    slices = list(divided(stored(path)).row_slices(stored(path))) * 2
+    slices = list(divided(stored(path)).slices(stored(path))) * 2
     for size in range(1, 11):
         shards = [joined(group) for group in batches(slices, size)]
         found = [[row.content for part in parts for row in rows_of(part)] for parts in shards]
@@ -169,7 +169,7 @@ def test_a_table_that_is_read_twice_in_a_row(tmp_path, name):
 def test_slices_of_an_endless_line_read_their_own_bytes(tmp_path, monkeypatch):
     path, read = tmp_path / "t.jsonl", []
     path.write_bytes(b"[" + b"1," * 50_000 + b"\n{}\n")
-    slices = list(divided(stored(path)).byte_slices(stored(path), 1000))
+    slices = list(divided(stored(path)).slices(stored(path), 1000))
 
     class Noting(io.FileIO):
         def readinto(self, buffer):
@@ -196,11 +196,11 @@ def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
     pq.write_table(pa.table({"id": range(900)}), path, row_group_size=300, use_dictionary=False)
     damage(path, 1)
     file = stored(path)
-    (whole,) = divided(file).byte_slices(file, 1 << 20)
+    (whole,) = divided(file).slices(file, 1 << 20)
     message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 301 to 900 are not read"
     with pytest.raises(InputError, match=message):
         list(SlicedDocuments(divided(file), (whole,)))
-    lenient, parts = divided(file, lenient=True), tuple(divided(file).byte_slices(file, 1))
+    lenient, parts = divided(file, lenient=True), tuple(divided(file).slices(file, 1))
     # Twice, because the result must not depend on what was read before.
     for _ in range(2):
         *rows, failure = SlicedDocuments(lenient, (whole,))
@@ -223,7 +223,7 @@ def test_damage_is_the_same_whoever_reads_the_shards(tmp_path, size):
         file.write(b"\xff" * 20)
     file = stored(path)
     lenient = divided(file, lenient=True)
-    shards = [SlicedDocuments(lenient, joined(group)) for group in batches(lenient.row_slices(file), size)]
+    shards = [SlicedDocuments(lenient, joined(group)) for group in batches(lenient.slices(file), size)]
     in_order = [list(shard) for shard in shards]
     # Each shard gets its own reader, as in different workers.
     alone = []
@@ -235,7 +235,7 @@ def test_damage_is_the_same_whoever_reads_the_shards(tmp_path, size):
     assert [row.content["id"] for row in rows][:500] == list(range(500))
     assert any(isinstance(row, Failure) for shard in in_order for row in shard)
     # The intact row group is read completely.
-    assert len(list(SlicedDocuments(lenient, (next(lenient.byte_slices(file, 1)),)))) == 500
+    assert len(list(SlicedDocuments(lenient, (next(lenient.slices(file, 1)),)))) == 500
 
 
 def test_a_damaged_end_is_an_error_that_names_the_file(tmp_path):
@@ -245,15 +245,15 @@ def test_a_damaged_end_is_an_error_that_names_the_file(tmp_path):
     path.write_bytes(content[:-30] + b"\xff" * 22 + content[-8:])
     file = stored(path)
     with pytest.raises(InputError, match=r"t\.parquet: expected a Parquet file: \S.*\S$"):
-        list(divided(file).row_slices(file))
-    (failure,) = SlicedDocuments(divided(file, lenient=True), tuple(divided(file, lenient=True).row_slices(file)))
+        list(divided(file).slices(file))
+    (failure,) = SlicedDocuments(divided(file, lenient=True), tuple(divided(file, lenient=True).slices(file)))
     assert "t.parquet: expected a Parquet file: " in str(failure) and "\\n" not in str(failure)
 
 
 def test_rows_after_a_failed_read_are_all_there(tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"id": range(600)}), path)
-    parts = [joined(group) for group in batches(divided(stored(path)).row_slices(stored(path)), 256)]
+    parts = [joined(group) for group in batches(divided(stored(path)).slices(stored(path)), 256)]
     whole = parquet_rows.parquet_batches
 
     def failing(*arguments):
