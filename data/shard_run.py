@@ -36,7 +36,7 @@ from discsum.data.run_options import RunOptions
 from discsum.data.shard_listing import Listing
 from discsum.data.shard_maker import ShardMaker, ShardTask
 from discsum.data.shard_names import record_name, shard_number
-from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
+from discsum.data.storage import Location, is_pattern, write_bytes
 from discsum.errors import DiscsumError, InputError, NoAnswerError, few, number_of
 from discsum.persistence import CONFIG
 
@@ -123,7 +123,6 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
         if begun:
             run.make()
             run.combiner.close()
-            clear_unfinished(job.folder)
         elif options.verify:
             _finished(job, True)
     return run.own
