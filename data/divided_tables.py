@@ -81,9 +81,9 @@ class DividedTables(Generic[Entry]):
     def slices(self, file: Stored, size: int | None = None, footer: Any = None) -> Iterator[Slice]:
         """Yield slices of about `size` bytes of a table or, without it, one for each row.
 
-        Only the footer of a Parquet file is read, unless it is given; a slice of bytes has whole row groups of it, at
-        least one. A slice of bytes of a JSON lines file has the lines that begin in them, possibly none, so the file is
-        not read; it is read whole to find its rows.
+        Of a Parquet file only the footer is read, unless it is given; slices of bytes have whole row groups, at least
+        one each. A JSON lines file is read whole for slices of rows, and not at all for slices of bytes, which have
+        the lines that begin in them, possibly none.
         """
         footer = footer or self.footer(file)
         if isinstance(footer, Unread):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import codecs
 
+from discsum.byte_order_marks import MARKS
 from discsum.errors import InputError
 
 # Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
 NAME_IT, CONVERT = "name the file's encoding with --encoding", "convert the file to UTF-8 first, for example with iconv"
 
-# Encodings that allow both byte orders, and their byte order marks.
-_MARKS = {
-    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
-    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
-}
+# Encodings that allow both byte orders.
+_EITHER_ORDER = ("utf-16", "utf-32")
 
 # How files begin that are no text but are often given instead of one.
 _KINDS = {
@@ -36,7 +34,7 @@ def check_encoding(name: str) -> None:
 
 def needs_mark(encoding: str) -> bool:
     """Return whether files in an encoding begin with a byte order mark, which tells one of two orders."""
-    return canonical(encoding) in _MARKS
+    return canonical(encoding) in _EITHER_ORDER
 
 
 def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVERT) -> None:
@@ -46,7 +44,8 @@ def check_mark(beginning: bytes, encoding: str, source: str, remedy: str = CONVE
     bytes are letters of some script.
     """
     name = canonical(encoding)
-    if name in _MARKS and beginning and not beginning.startswith(_MARKS[name]):
+    marks = tuple(mark for mark, marked in MARKS.items() if marked == name)
+    if name in _EITHER_ORDER and beginning and not beginning.startswith(marks):
         raise InputError(
             f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {name}-le or {name}-be "
             "as the encoding of a file without one"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import codecs
 import re
 
+from discsum.byte_order_marks import marked_encoding
 from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.format_registry import NAME_ENCODING, decode_tree
 
 # First bytes of UTF-16 without a byte order mark.
 _UTF_16 = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
-_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DECLARATION = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']""")
 # RSTTool writes the encoding of its texts into the header.
 _HEADER = re.compile(rb"""<encoding\s+name\s*=\s*["']([\w.:-]+)["']""")
@@ -26,7 +26,7 @@ def decode_xml(content: bytes, source: str) -> str:
     Raises:
         FormatError: An unknown encoding, or bytes that the encoding does not allow.
     """
-    if content.startswith(_MARKS) or content[:2] in _UTF_16:
+    if marked_encoding(content) or content[:2] in _UTF_16:
         return decode_tree(content, _UTF_16.get(content[:2], "utf-8"), source)
     declaration = _DECLARATION.match(content)
     if declaration:
