@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discsum.batches import map_ahead
 from discsum.data.failures import Failure
@@ -29,6 +29,10 @@ from discsum.data.storage import (
 from discsum.errors import DamagedError, InputError
 from discsum.json_objects import checked_fields, read_object
 from discsum.recipes.fields import Checked, Count, Natural
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
@@ -149,6 +153,13 @@ class Manifest:
     def given_trees(self) -> int:
         """Number of documents that came with their own tree."""
         return sum(shard.given_trees for shard in self.shards)
+
+    def vectors(self, row: Mapping[str, Any], unit: str) -> NDArray[np.float16]:
+        """Return the vectors `(units, width)` of a document's units, given its row of a shard."""
+        # Imported late: completion in shells does not need it.
+        import numpy as np
+
+        return np.frombuffer(row[f"{unit}_vectors"], dtype=np.float16).reshape(-1, self.width)
 
     def nonempty_shards(self, folder: Location) -> list[Shard]:
         """Return the shards that have documents.

@@ -167,5 +167,5 @@ class DatasetBlocks:
         document = Document.from_json(row)
         if f"{self.unit}_vectors" not in row:
             return ParsedDocument(document)
-        content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16).reshape(-1, self.manifest.width)
-        return ParsedDocument(document, {self.vectors_key: torch.from_numpy(content.astype(np.float32))})
+        vectors = self.manifest.vectors(row, self.unit).astype(np.float32)
+        return ParsedDocument(document, {self.vectors_key: torch.from_numpy(vectors)})

@@ -88,7 +88,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
         self.unit, self.network, self.gains = unit, network, gains
         self.limit = min(network.max_units, read or network.max_units)
-        manifest = Manifest.read(location(folder))
+        self._manifest = manifest = Manifest.read(location(folder))
         self.rows = open_rows(folder, first, last, memory=min(memory, ROWS_MEMORY))
         wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
         missing = wanted - set(self.rows.column_names)
@@ -124,8 +124,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         labels = np.array(row[f"{self.unit}_labels"][:limit], dtype=np.int64)
         vectors = torch.zeros(len(labels), 0)
         if self.width:
-            content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
-            vectors = torch.from_numpy(content.reshape(-1, self.width)[:limit].astype(np.float32))
+            vectors = torch.from_numpy(self._manifest.vectors(row, self.unit)[:limit].astype(np.float32))
         inputs = next(unit_inputs(document, self.unit, vectors, self.network, limit))
         gains = np.zeros(len(labels))
         if self.gains:
