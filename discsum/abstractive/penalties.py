@@ -74,12 +74,7 @@ class Penalties:
 
     @contextmanager
     def applied(self, model: Any, tokenizer: Any, generation: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the options of `generate` for one search: those of `generation`, and these penalties.
-
-        Raises:
-            InputError: As in `check`.
-        """
-        self.check(model, generation)
+        """Yield the options of `generate` for one search that `check` accepts: `generation`, and these penalties."""
         options, processors = dict(generation), list(generation.get("logits_processor") or [])
         if self.block_trigrams:
             processors.append(TrigramBlocker(sentence_ends(tokenizer)))

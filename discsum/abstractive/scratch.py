@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor
 
+from discsum.abstractive.vocabulary import BEGIN, END, PAD, UNKNOWN
 from discsum.encoder.synthesizer import sinusoids
 from discsum.recipes.fields import Checked, Count, Dropout, about
 
+MASK = "<mask>"
 # In the order of BART's own vocabulary.
-SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
-BEGIN, PAD, END = 0, 1, 2
+SPECIAL = (BEGIN, PAD, END, UNKNOWN, MASK)
 # Fields of a model's configuration by field of a recipe; encoder and decoder have the same sizes.
 CONFIG_FIELDS = {
     "width": "d_model",
@@ -63,9 +64,10 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
         vocab_size=vocabulary, special_tokens=list(SPECIAL), initial_alphabet=ByteLevel.alphabet(), show_progress=False
     )
     plain.train_from_iterator(texts, trainer)
-    plain.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", BEGIN), ("</s>", END)])
-    names = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    return fast(tokenizer_object=plain, mask_token="<mask>", **names)
+    ends = [(token, SPECIAL.index(token)) for token in (BEGIN, END)]
+    plain.post_processor = TemplateProcessing(single=f"{BEGIN} $A {END}", special_tokens=ends)
+    names = {"bos_token": BEGIN, "pad_token": PAD, "eos_token": END, "unk_token": UNKNOWN, "mask_token": MASK}
+    return fast(tokenizer_object=plain, **names)
 
 
 def make_model(sizes: Scratch, tokenizer: Any) -> Any:
@@ -74,7 +76,7 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
 
     each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
     # BART's 0.02 suits a width of 1,024. At smaller widths it would make initial attention too flat to learn from.
-    std = sizes.width**-0.5
+    std, end = sizes.width**-0.5, SPECIAL.index(END)
     sides: dict[str, Any] = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
     config = BartConfig(
         vocab_size=len(tokenizer),
@@ -84,11 +86,11 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
         dropout=sizes.dropout,
         activation_function="gelu",
         init_std=std,
-        bos_token_id=BEGIN,
-        pad_token_id=PAD,
-        eos_token_id=END,
-        decoder_start_token_id=END,
-        forced_eos_token_id=END,
+        bos_token_id=SPECIAL.index(BEGIN),
+        pad_token_id=SPECIAL.index(PAD),
+        eos_token_id=end,
+        decoder_start_token_id=end,
+        forced_eos_token_id=end,
     )
     model: Any = BartForConditionalGeneration(config)
     # Instead of the default of 20 tokens.

@@ -178,10 +178,10 @@ def test_full_stops():
 
 def test_penalties_that_rank_nothing(toy):
     model, _ = toy
-    with pytest.raises(InputError, match=r"expected a search with at least 2 beams, .* got 1"), applied(model, beams=1):
-        pass
-    with pytest.raises(InputError, match="expected a model with copy attention"), applied(make_bart(), coverage=1.0):
-        pass
+    with pytest.raises(InputError, match=r"expected a search with at least 2 beams, .* got 1"):
+        Penalties(0.9).check(model, {"num_beams": 1})
+    with pytest.raises(InputError, match="expected a model with copy attention"):
+        Penalties(0.9, 1.0).check(make_bart(), {"num_beams": 2})
 
 
 def test_beams_of_a_configuration_count_too(toy):
@@ -201,10 +201,6 @@ def test_beams_of_a_configuration_count_too(toy):
     ):
         with pytest.raises(InputError, match=message):
             Penalties(0.9).check(model, {"num_beams": 2, "generation_config": GenerationConfig(**setting)})
-
-
-def applied(model, beams=2, length=0.9, coverage=None):
-    return Penalties(length, coverage).applied(model, None, {"num_beams": beams})
 
 
 def test_settings_of_a_search():
