@@ -25,7 +25,7 @@ from discsum.parsers.segmenter import (
     boundary_probabilities,
     joined_marks,
     known_borders,
-    marks_before,
+    leading_marks,
     starts_from,
 )
 from discsum.parsers.subwords import Subwords
@@ -136,7 +136,7 @@ class Reading:
         The rest is tagged again together with what follows.
         """
         after = self._read + count
-        marks = 0 if after == len(self.words) else marks_before(self.words, after)
+        marks = 0 if after == len(self.words) else leading_marks(self.words.cases[:after][::-1])
         return count - min(marks, count) if marks <= MOST_MARKS else count
 
     def pool(self) -> None:

@@ -161,7 +161,8 @@ def joined_marks(
     dropped = set[int]()
     for place in np.flatnonzero(np.diff(words[bounds - first]) == 0).tolist():
         begin, end = bounds[place : place + 2].tolist()
-        if marks_before(subwords, begin) + end - begin + marks_after(subwords, end) > MOST_MARKS:
+        beside = leading_marks(subwords.cases[:begin][::-1]) + leading_marks(subwords.cases[end:])
+        if beside + end - begin > MOST_MARKS:
             continue
         if begin in fixed or begin in dropped:
             less = end
@@ -174,16 +175,15 @@ def joined_marks(
     return starts[~np.isin(starts, [*dropped])]
 
 
-def marks_before(subwords: Subwords, index: int) -> int:
-    """Return the number of subwords without letters and digits right before a subword, at most `MOST_MARKS` + 1."""
-    words = np.flatnonzero(subwords.cases[max(0, index - MOST_MARKS - 1) : index][::-1] != OTHER)
-    return int(words[0]) if len(words) else min(index, MOST_MARKS + 1)
+def leading_marks(cases: NDArray[np.int64]) -> int:
+    """Return the number of subwords before the first with letters or digits, at most `MOST_MARKS` + 1.
 
-
-def marks_after(subwords: Subwords, index: int) -> int:
-    """Return the number of subwords without letters and digits from a subword on, at most `MOST_MARKS` + 1."""
-    words = np.flatnonzero(subwords.cases[index : index + MOST_MARKS + 1] != OTHER)
-    return int(words[0]) if len(words) else min(len(subwords) - index, MOST_MARKS + 1)
+    Args:
+        cases: `(subwords,)` their `Subwords.cases`; reversed, they give the marks right before a subword.
+    """
+    nearest = cases[: MOST_MARKS + 1]
+    words = np.flatnonzero(nearest != OTHER)
+    return int(words[0]) if len(words) else len(nearest)
 
 
 def known_borders(text: str, subwords: Subwords) -> tuple[Borders, Subwords]:
