@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,21 +18,13 @@ from discsum.tidying import Gap, before_gap, completed, tidied
 from discsum.tree import Node, is_attribution
 from discsum.writing import BLANK_LINE, single_line
 
+if TYPE_CHECKING:
+    from discsum.summary import Selected
+
 # Characters around a run in which a quotation may begin or end.
 _REACH = 2000
 # Several spaces in a line, which tidy summaries reduce to one.
 _SPACES = re.compile(r"(?<=\S)[^\S\n]{2,}(?=\S)")
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """One unit of a summary: its index among the units, its half-open span in the text, score and text."""
-
-    index: int
-    start: int
-    end: int
-    score: float
-    text: str
 
 
 class EduText:

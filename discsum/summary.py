@@ -15,9 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discsum.document import Document
-from discsum.edu_text import EduText, Selected, single_line_of
+from discsum.edu_text import EduText, single_line_of
 from discsum.errors import InputError, warn_caller
 from discsum.format_registry import FORMATS
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """One unit of a summary: its index among the units, its half-open span in the text, score and text."""
+
+    index: int
+    start: int
+    end: int
+    score: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

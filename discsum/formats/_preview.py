@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 
 from discsum.document import Document, Span
-from discsum.edu_text import Selected
 from discsum.formats._marked_text import escaped, marked_text
 from discsum.formats.svg import dumps as to_svg
 from discsum.summary import Summary
@@ -48,7 +47,7 @@ def _summary(summary: Summary) -> str:
     if length > MOST_CHARACTERS:
         document = _beginning(document, MOST_CHARACTERS)
         units = document.units(summary.unit)
-        selected: tuple[Selected, ...] = tuple(unit for unit in summary.selected if unit.index < len(units))
+        selected = tuple(unit for unit in summary.selected if unit.index < len(units))
         summary = Summary(document, summary.unit, summary.model, summary.scores[: len(units)], selected, summary.tidy)
     return _text(document, summary, name, length)
 
