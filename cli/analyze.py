@@ -18,7 +18,7 @@ from discsum.cli.analyze_corpora import corpus, trees
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.choices import choice
-from discsum.cli.command import as_usage, command_app, given_options
+from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import selectors
 from discsum.cli.documents import Run
 from discsum.cli.options import Device, ParserName
@@ -67,9 +67,7 @@ def attention(
     if not isinstance(item, Item):
         raise InputError(str(item))
     if family_of(model) == "coarse_to_fine":
-        given = given_options(context)
-        if unused := [given[name] for name in ("layer", "selector", "r") if name in given]:
-            raise typer.BadParameter(f"{', '.join(unused)} cannot be used with a coarse-to-fine model")
+        check_unused(context, context.params.keys() - {"layer", "selector", "r"}, "with a coarse-to-fine model")
         draw_chunks(item, model, output, max_tokens, parser, device)
         return
     with loading("the model"):
@@ -207,9 +205,7 @@ def time(
         check_name(selector)
         check_device(device)
     if encoder:
-        given = given_options(context)
-        if unused := [given[name] for name in ("outputs", "inputs", "mode", "selector", "r") if name in given]:
-            raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be combined with --lengths")
+        check_unused(context, context.params.keys() - {"outputs", "inputs", "mode", "selector", "r"}, "with --lengths")
         show_encoder_times(model, output, encoder, repeats, device)
         return
     lengths = sorted(set(outputs or [50, 100, 150, 200, 250, 300]))

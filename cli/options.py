@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discsum.abstractive.sparse.costs import GATHERED, SELECTING, whole_below
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage
@@ -15,9 +16,11 @@ from discsum.constants import (
     AUTO,
     COVERAGE_PENALTIES,
     DECLARED,
+    DEFAULT_UNITS,
     INPUTS,
     LAYOUTS,
     LENGTH_PENALTIES,
+    MAX_DOCUMENT_BYTES,
     PRECISIONS,
     ROOTS,
     SENTENCES,
@@ -73,7 +76,7 @@ MaxDocumentBytes = Annotated[
     typer.Option(
         min=1,
         help="Largest size in bytes of a file, or of a line or field of a table; a larger document fails. "
-        "Default: 64 MiB.",
+        f"Default: {MAX_DOCUMENT_BYTES >> 20} MiB.",
         show_default=False,
         rich_help_panel=OF_INPUTS,
     ),
@@ -151,9 +154,9 @@ ReadSentences = Annotated[
     typer.Option(
         "--r",
         min=1,
-        help="Number of selected sentences. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read "
-        "whole, because that is faster. Default: as the model was trained; a model without a number of its own needs "
-        "it with --selector.",
+        help=f"Number of selected sentences. A document of fewer than {GATHERED} * (r + {SELECTING}) sentences, "
+        f"{whole_below(10)} for --r 10, is read whole, because that is faster. Default: as the model was trained; a "
+        "model without a number of its own needs it with --selector.",
         rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
@@ -206,7 +209,8 @@ Units = Annotated[
         "-n",
         parser=_number_of_units,
         metavar="<int>",
-        help="Number of units in the summary. Default: 3 sentences or 6 EDUs; in extract, the number that the model "
+        help="Number of units in the summary. Default: "
+        f"{DEFAULT_UNITS['sentence']} sentences or {DEFAULT_UNITS['edu']} EDUs; in extract, the number that the model "
         "was trained with, if any.",
         rich_help_panel=OF_SELECTION,
     ),

@@ -47,7 +47,7 @@ from discsum.cli.shard_options import (
 )
 from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.writer import Writer
-from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SHIPPED_PARSER
+from discsum.constants import AUTO, DECLARED, EDUS, MAX_DOCUMENT_BYTES, PARSER_KIND, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
 from discsum.data.shard_sizes import shard_size
@@ -88,7 +88,7 @@ def parse(
     edus: Annotated[
         str,
         typer.Option(
-            **choice("model", "newline"),
+            **choice(*EDUS),
             help="EDU segmentation: by the parser, or one EDU per line.",
             rich_help_panel=OF_INPUTS,
         ),

@@ -183,13 +183,7 @@ def _heading(text: str, style: str) -> str:
 
 def _entry(other: Measured, found: Comparisons) -> dict[str, Any]:
     """Return a comparison as JSON."""
-    differences = {
-        name: {
-            figure: {"difference": one.difference, "low": one.low, "high": one.high, "p": one.p_value}
-            for figure, one in row.items()
-        }
-        for name, row in found.items()
-    }
+    differences = {name: {figure: one.to_dict() for figure, one in row.items()} for name, row in found.items()}
     return {"model": other.model, **differences, "signature": _signature(found)}
 
 

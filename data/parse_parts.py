@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
-from discsum.constants import PRECISIONS, SENTENCES, SHIPPED_PARSER
+from discsum.constants import EDUS, PRECISIONS, SENTENCES, SHIPPED_PARSER
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
@@ -29,7 +29,7 @@ class ParseRecipe(Checked):
 
     parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
     sentences: Annotated[str, one_of(SENTENCES, "Sentence segmentation.")] = "model"
-    edus: Annotated[str, one_of(("model", "newline"), "EDU segmentation: the parser's, or one EDU per line.")] = "model"
+    edus: Annotated[str, one_of(EDUS, "EDU segmentation: the parser's, or one EDU per line.")] = "model"
     precision: Annotated[str, one_of(PRECISIONS, "Numeric precision of the parser's encoder.")] = "fp32"
 
 

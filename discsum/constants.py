@@ -21,6 +21,8 @@ BEAMS = 4
 LENGTH_PENALTIES, COVERAGE_PENALTIES = 10.0, 1000.0
 # Sentence segmentation: by the parser, by NLTK, or one sentence per line.
 SENTENCES = ("model", "nltk", "newline")
+# EDU segmentation: by the parser, or one EDU per line.
+EDUS = ("model", "newline")
 # Numeric precisions of encoders, with the names of torch's types.
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # Prefix of names on the Hugging Face hub; nothing is fetched without it.

@@ -77,9 +77,7 @@ class ModelScores:
             for other in against:
                 if other is not self:
                     paired = paired_bootstrap(values, 100 * other.rouge.metric(metric))
-                    figures = {"difference": paired.difference, "low": paired.low, "high": paired.high}
-                    figures["p"] = paired.p_value
-                    entry = {"model": other.name, **figures, "signature": str(paired.signature)}
+                    entry = {"model": other.name, **paired.to_dict(), "signature": str(paired.signature)}
                     result[metric]["against"].append(entry)
         positions = [
             place / max(1, one.unit_count - 1) for one in self.selections for place in one.summary.selected or ()

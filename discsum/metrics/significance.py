@@ -38,6 +38,10 @@ class Comparison:
     p_value: float
     signature: Signature
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the figures as a JSON object."""
+        return {"difference": self.difference, "low": self.low, "high": self.high, "p": self.p_value}
+
 
 def bootstrap_interval(
     scores: ArrayLike, *, confidence: float = 0.95, samples: int = SAMPLES, seed: int = SEED

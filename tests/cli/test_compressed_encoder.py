@@ -51,7 +51,7 @@ def test_its_time_beside_its_own_attention(discsum, compressed_folder, bart_fold
 )
 def test_options_of_decoding_with_lengths_of_texts(discsum, option, compressed_folder, tmp_path):
     result = discsum("analyze", "time", "--model", compressed_folder, "--lengths", 20, *option, "-o", tmp_path)
-    assert (result.code, f"{option[0]} cannot be combined with --lengths" in result.err) == (2, True)
+    assert (result.code, f"{option[0]} cannot be used with --lengths" in result.err) == (2, True)
     assert not list(tmp_path.iterdir())
 
 
