@@ -11,7 +11,7 @@ from typing import Annotated
 from discsum.constants import PARSER_KIND, PRECISIONS, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.shard_sizes import DOCUMENTS, SIZE_UNITS
 from discsum.errors import WeightsError
-from discsum.oracles import ORACLES
+from discsum.oracles import ORACLES, is_edu_only
 from discsum.persistence import fingerprint
 from discsum.recipes.fields import Checked, Count, about, one_of
 
@@ -59,7 +59,7 @@ class PreprocessRecipe(Checked):
     def problems(self) -> list[str]:
         """Return what is wrong with fields that do not fit together."""
         problems = []
-        if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.units != ("edu",):
+        if is_edu_only(self.oracle) and self.units != ("edu",):
             problems.append(f"oracle: expected {self.oracle} with the unit edu only, got {' and '.join(self.units)}")
         if self.oracle == UNLABELLED and self.oracle_units is not None:
             problems.append(f"oracle_units: expected none with oracle {UNLABELLED}, got {self.oracle_units}")

@@ -24,6 +24,11 @@ ORACLES: Registry[Callable[..., list[int]]] = Registry("oracle", "discsum.oracle
 register = ORACLES.register
 
 
+def is_edu_only(name: str) -> bool:
+    """Return whether an oracle labels EDUs alone; false for `none`."""
+    return name in ORACLES and bool(ORACLES.entry(name).facts.get("edu_only"))
+
+
 def oracle_labels(
     name: str,
     units: Sequence[str],
@@ -62,7 +67,7 @@ def oracle_labels(
         raise InputError("expected a reference summary to make oracle labels, got none")
     if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
         raise InputError(f"k: expected a whole number of units of at least 1, got {k!r}")
-    edu_only = oracle.facts.get("edu_only")
+    edu_only = is_edu_only(name)
     if edu_only and heads is None:
         raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
     if heads is not None and np.shape(heads) != (len(units),):
@@ -110,7 +115,7 @@ def document_labels(
 
     if not isinstance(document, Document):
         raise TypeError(f"document: expected Document, got {type(document).__name__}; parse the text first")
-    texts, with_heads = unit_texts(document, unit), unit == "edu" and bool(ORACLES.entry(name).facts.get("edu_only"))
+    texts, with_heads = unit_texts(document, unit), unit == "edu" and is_edu_only(name)
     candidates = Candidates.of(document, unit, dependencies=with_heads)
     return oracle_labels(name, texts, references, k, candidates.heads if with_heads else None, candidates.groups)
 

@@ -14,7 +14,7 @@ from discsum.files import replacing
 
 LONGEST = 48
 MOST_ROWS = 150
-KINDS = (".png", ".svg")
+_SUFFIXES = (".png", ".svg")
 # Horizontal values of a chart that are all marked on its axis.
 FEW = 8
 # Markers of lines; charts with more lines use shades.
@@ -32,10 +32,10 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
 def _save(figure: Any, path: Path) -> list[Path]:
     """Write the figure in every format, next to its JSON; return the files."""
     written = []
-    for kind in KINDS:
-        with replacing(path.with_suffix(kind)) as partial:
-            figure.savefig(partial, format=kind[1:], dpi=150)
-        written.append(path.with_suffix(kind))
+    for suffix in _SUFFIXES:
+        with replacing(path.with_suffix(suffix)) as partial:
+            figure.savefig(partial, format=suffix[1:], dpi=150)
+        written.append(path.with_suffix(suffix))
     return written
 
 

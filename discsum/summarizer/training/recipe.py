@@ -8,7 +8,7 @@ from typing import Annotated
 from discsum.constants import DEFAULT_UNITS, UNITS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.metrics.rouge import METRICS
-from discsum.oracles import ORACLES
+from discsum.oracles import ORACLES, is_edu_only
 from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, about, one_of
 from discsum.training.recipe import RunRecipe
 
@@ -91,7 +91,7 @@ class SummarizerRecipe(RunRecipe):
         if not set(self.chosen_by) <= set(METRICS):
             names, given = ", ".join(METRICS), self.validation_metric
             found.append(f"validation_metric: expected one or more of {names} joined by +, got {given!r}")
-        if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.unit != "edu":
+        if is_edu_only(self.oracle) and self.unit != "edu":
             found.append(f"oracle: expected {self.oracle} with unit edu only")
         if self.sentence_model is not None and self.unit != "edu":
             found.append(f"sentence_model: expected none with unit {self.unit}, got {self.sentence_model}")

@@ -12,7 +12,7 @@ from discsum.data.prepared import MEMORY, Report, read_sources
 from discsum.data.preprocess_recipe import NOT_ENCODED, PreprocessRecipe
 from discsum.data.storage import Location
 from discsum.errors import InputError
-from discsum.oracles import ORACLES
+from discsum.oracles import is_edu_only
 from discsum.persistence import fingerprint
 from discsum.recipes.fields import differences
 from discsum.recipes.sources import Source
@@ -32,7 +32,7 @@ class UnitData:
         """The preprocessing recipe of the dataset folders that the run needs."""
         recipe = self.recipe
         # Both units if the oracle can label both: encoding is the largest cost, and a later recipe may use the other.
-        units = (recipe.unit,) if ORACLES.entry(recipe.oracle).facts.get("edu_only") else UNITS
+        units = (recipe.unit,) if is_edu_only(recipe.oracle) else UNITS
         vectors = NOT_ENCODED if recipe.encodes else recipe.vectors
         return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, vectors)
 
