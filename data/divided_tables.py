@@ -13,13 +13,13 @@ from discsum.data.parquet_files import Columns, opened_parquet
 from discsum.data.remote import RemotePath
 from discsum.data.slices import ENCODING, LineSlice, Row, RowSlice, Slice, Unread
 from discsum.data.storage import Location, Stored, stored
-from discsum.data.tables import JSON_LINES, is_blank
+from discsum.data.tables import LINE_TABLES, is_blank
 from discsum.data.text_lines import bounded
 from discsum.errors import InputError, NoAnswerError, message_of
 
 # Endings of files that can be divided, and how errors name them.
-DIVIDED = (*JSON_LINES, ".parquet")
-DIVIDED_KINDS = f"{', '.join(JSON_LINES)} or .parquet"
+DIVIDED = (*LINE_TABLES, ".parquet")
+DIVIDED_KINDS = f"{', '.join(LINE_TABLES)} or .parquet"
 # Remedy for tables that cannot be divided by bytes.
 DOCUMENTS_INSTEAD = "give a number of documents, such as --shard 256"
 

@@ -26,7 +26,7 @@ from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, check_all_unchanged, check_unchanged, location
 from discsum.data.table_files import versions_of
-from discsum.data.tables import JSON_LINES
+from discsum.data.tables import LINE_TABLES
 from discsum.errors import InputError
 from discsum.format_registry import suffixes
 
@@ -113,7 +113,7 @@ class InputSource:
         if (reason := undivided(files)) is not None:
             return reason
         encoding = self._options.encoding
-        lines = next((file for file in files if file.path.suffix.lower() in JSON_LINES), None)
+        lines = next((file for file in files if file.path.suffix.lower() in LINE_TABLES), None)
         if lines is not None and canonical(encoding) != ENCODING:
             return f"{lines.path}: expected {ENCODING} for shards sized in bytes, got the encoding {encoding}"
         return None

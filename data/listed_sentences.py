@@ -31,15 +31,15 @@ def check_no_list_as_text(value: Any, wanted: str) -> None:
         return
     text = value.strip()
     if text.lower() == "nan":
-        raise InputError(f"expected {wanted}, got {shown(value)}, which stands for a missing value")
+        raise InputError(f"expected {wanted}, got {clipped(value)}, which stands for a missing value")
     if text.startswith("[") and text.endswith("]") and _WRITTEN.fullmatch(text):
         raise InputError(
-            f"expected {wanted}, got {shown(value)}, which looks like a list written as text; CSV has no lists, so "
+            f"expected {wanted}, got {clipped(value)}, which looks like a list written as text; CSV has no lists, so "
             "write the table as JSON lines or Parquet"
         )
 
 
-def shown(value: Any) -> str:
+def clipped(value: Any) -> str:
     """Return the beginning of a value for an error."""
     if value is None:
         return "nothing"

@@ -14,7 +14,7 @@ from discsum.batches import map_ahead
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES, READABLE_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.listed_sentences import ROWS, ListedSentences, check_no_list_as_text, shown
+from discsum.data.listed_sentences import ROWS, ListedSentences, check_no_list_as_text, clipped
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -314,7 +314,7 @@ class Pairs:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"expected a text, got {shown(value)}")
+        raise InputError(f"expected a text, got {clipped(value)}")
     return value
 
 
@@ -323,11 +323,11 @@ def _references(value: Any, whole: bool) -> tuple[str, ...]:
     check_no_list_as_text(value, "a reference summary")
     references = (value,) if isinstance(value, str) else value
     if not isinstance(references, list | tuple):
-        raise InputError(f"expected a reference summary or a list of them, got {shown(value)}")
+        raise InputError(f"expected a reference summary or a list of them, got {clipped(value)}")
     for number, item in enumerate(references, start=1):
         if not isinstance(item, str):
             raise InputError(f"reference summary {number}: expected a text, got {json_type(item)}")
     if not any(item.strip() for item in references):
-        raise InputError(f"expected a reference summary, got {shown(value)}")
+        raise InputError(f"expected a reference summary, got {clipped(value)}")
     found = tuple(item for item in references if item.strip())
     return ("\n".join(" ".join(item.split()) for item in found),) if whole and not isinstance(value, str) else found

@@ -14,7 +14,7 @@ from discsum.data.preprocess_recipe import OWN, PreprocessRecipe, makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location, check_all_unchanged
-from discsum.data.tasks import check_unit, shards_of
+from discsum.data.tasks import check_shard_unit, shards_of
 from discsum.errors import InputError
 
 
@@ -38,7 +38,7 @@ def preprocess_job(
     if isinstance(pairs, Iterator):
         raise InputError("pairs: expected a list, or what PairSource.pairs returns, got an iterator; make a list of it")
     tables = pairs.tables(recipe.shard_unit) if isinstance(pairs, Pairs) else None
-    check_unit(recipe.shard_unit, tables)
+    check_shard_unit(recipe.shard_unit, tables)
     made_by = makers(recipe)
     elsewhere = replace(recipe, parser=absolute(recipe.parser), encoder=absolute(recipe.encoder, OWN))
 

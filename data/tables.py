@@ -21,13 +21,14 @@ from discsum.extras import needs
 from discsum.files import read_up_to
 from discsum.json_objects import json_type
 
-JSON_LINES = (".jsonl", ".ndjson")
+# Endings of tables with a JSON object per line.
+LINE_TABLES = (".jsonl", ".ndjson")
 # Tables with a separator between fields; fields are quoted as in CSV.
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 # Endings of tables whose rows all have the same columns, and of all tables; how errors name the latter.
 SAME_COLUMNS = (*(kind + packed for kind in SEPARATED for packed in ("", *PACKED)), ".parquet")
-TABLES = (*(kind + packed for kind in JSON_LINES for packed in ("", *PACKED)), *SAME_COLUMNS)
-TABLE_KINDS = f"{', '.join((*JSON_LINES, *SEPARATED))}, one of these compressed ({', '.join(PACKED)}), or .parquet"
+TABLES = (*(kind + packed for kind in LINE_TABLES for packed in ("", *PACKED)), *SAME_COLUMNS)
+TABLE_KINDS = f"{', '.join((*LINE_TABLES, *SEPARATED))}, one of these compressed ({', '.join(PACKED)}), or .parquet"
 _Row = TypeVar("_Row")
 
 
@@ -135,7 +136,7 @@ def kind_of(path: Location) -> str:
     """Return the kind of a table by its ending, without that of compressed files: `.csv` also for `news.csv.gz`."""
     name = path.name.lower()
     plain = name.removesuffix(path.suffix.lower()) if is_packed(path) else name
-    return next((kind for kind in (*JSON_LINES, *SEPARATED, ".parquet") if plain.endswith(kind)), "")
+    return next((kind for kind in (*LINE_TABLES, *SEPARATED, ".parquet") if plain.endswith(kind)), "")
 
 
 def stem_of(path: Location, *, packed: bool = False) -> str:
@@ -165,7 +166,7 @@ def count_rows(path: Location) -> int | None:
             with needs("pyarrow"), opened_parquet(path) as table:
                 return int(table.metadata.num_rows)
         # Remote files are not read a second time only to be counted.
-        if kind in JSON_LINES and isinstance(path, Path):
+        if kind in LINE_TABLES and isinstance(path, Path):
             with opened(path) as file:
                 return sum(not line.isspace() for _, line in bounded(file, MAX_DOCUMENT_BYTES))
     except (DiscsumError, OSError, ValueError):

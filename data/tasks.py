@@ -37,7 +37,7 @@ def shards_of(
         InputError: `unit` is `bytes`, but there are no `tables`, or only some of their rows are wanted. Also the errors
             of iterating over `documents`.
     """
-    check_unit(unit, tables)
+    check_shard_unit(unit, tables)
     if tables is not None:
         # A table without the columns fails here. `_each` warns about tables without rows.
         with catch_warnings():
@@ -51,7 +51,7 @@ def shards_of(
         yield from batches(documents, size)
 
 
-def check_unit(unit: str, tables: DividedTables[Any] | None) -> None:
+def check_shard_unit(unit: str, tables: DividedTables[Any] | None) -> None:
     """Raise the errors of `shards_of` about the unit of shards."""
     if unit == DOCUMENTS:
         return

@@ -56,7 +56,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         for side in (base.get_encoder(), base.get_decoder()):
             weight = side.embed_positions.weight
             with torch.no_grad():
-                weight.copy_(sinusoids(weight.shape[0], weight.shape[1], config.position_base))
+                weight.copy_(split_sinusoids(weight.shape[0], weight.shape[1], config.position_base))
 
     @can_return_tuple  # type: ignore[untyped-decorator]
     def forward(
@@ -133,7 +133,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         return words if mask is None else words & mask.bool()
 
 
-def sinusoids(positions: int, width: int, base: float) -> Tensor:
+def split_sinusoids(positions: int, width: int, base: float) -> Tensor:
     """Return position embeddings `(positions, width)`: sines in the first half of the width, then cosines."""
     rates = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     angles = torch.arange(positions, dtype=torch.float64)[:, None] * rates

@@ -6,7 +6,7 @@ from tiny_copy import make_copying, make_words
 from transformers import AutoModelForSeq2SeqLM, PegasusForConditionalGeneration
 
 from discsum.abstractive.compressed.copying import CopyAttention, decoded, extended_ids, observing, unknown_words
-from discsum.abstractive.compressed.model import sinusoids
+from discsum.abstractive.compressed.model import split_sinusoids
 from discsum.abstractive.sparse import sparsify
 from discsum.errors import InputError
 
@@ -148,7 +148,7 @@ def test_saved_and_sparse(inputs, source, tmp_path):
 
 @pytest.mark.parametrize("width", [6, 7])
 def test_positions(width):
-    found = sinusoids(9, width, 1000.0)
+    found = split_sinusoids(9, width, 1000.0)
     for place in range(9):
         for one in range(width):
             half = (width + 1) // 2
