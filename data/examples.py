@@ -57,8 +57,8 @@ class Collection(Generic[Item]):
         blocks = np.concatenate([examples.blocks for examples in self._sources]).astype(np.int64)
         self.blocks: NDArray[np.int64] = np.stack([self._places[:, 0], blocks], axis=1)
 
-    def sampled(self, count: int, draw: int) -> Self:
-        """Return `count` random examples drawn with seed `draw`, or all if there are fewer, in their order here."""
+    def sampled(self, count: int | None, draw: int) -> Self:
+        """Return `count` random examples drawn with seed `draw`, in their order here; None for all."""
         sample = copy.copy(self)
         chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])
         sample._places, sample.weights = self._places[chosen], self.weights[chosen]

@@ -74,18 +74,11 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
     """Return a BART of these sizes with random weights."""
     from transformers import BartConfig, BartForConditionalGeneration
 
-    each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
-    # BART's 0.02 suits a width of 1,024. At smaller widths it would make initial attention too flat to learn from.
-    std, end = sizes.width**-0.5, SPECIAL.index(END)
-    sides: dict[str, Any] = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
-    config = BartConfig(
+    end = SPECIAL.index(END)
+    config: Any = BartConfig(
         vocab_size=len(tokenizer),
-        d_model=sizes.width,
-        **sides,
-        max_position_embeddings=sizes.positions,
-        dropout=sizes.dropout,
+        **sized(sizes),
         activation_function="gelu",
-        init_std=std,
         bos_token_id=SPECIAL.index(BEGIN),
         pad_token_id=SPECIAL.index(PAD),
         eos_token_id=end,
@@ -96,8 +89,17 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
     # Instead of the default of 20 tokens.
     model.generation_config.max_length = sizes.positions
     for side in (model.get_encoder(), model.get_decoder()):
-        _initialise_positions(side.embed_positions.weight, std)
+        _initialise_positions(side.embed_positions.weight, config.init_std)
     return model
+
+
+def sized(sizes: Any) -> dict[str, Any]:
+    """Return the fields of a BART's configuration for sizes with the fields of `CONFIG_FIELDS`."""
+    each = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
+    sides = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
+    shared = {"d_model": sizes.width, "max_position_embeddings": sizes.positions, "dropout": sizes.dropout}
+    # BART's 0.02 suits a width of 1,024. At smaller widths it would make initial attention too flat to learn from.
+    return {**sides, **shared, "init_std": sizes.width**-0.5}
 
 
 def _initialise_positions(weight: Tensor, scale: float) -> None:

@@ -18,7 +18,7 @@ from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
 from discsum.abstractive.family import Family, FamilyCard, requested_options
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import check_kept
-from discsum.abstractive.scratch import CONFIG_FIELDS
+from discsum.abstractive.scratch import CONFIG_FIELDS, sized
 from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer, unknown_id
 from discsum.document import Document
 from discsum.errors import InputError
@@ -197,25 +197,19 @@ class CompressedFamily(Family[CompressedRecipe]):
 def _make_model(recipe: CompressedRecipe, tokenizer: Any) -> Any:
     """Return a model of the recipe's sizes with random weights."""
     sizes = recipe.network
-    each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
-    sides: dict[str, Any] = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
     special: dict[str, Any] = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in SPECIAL}
     special |= {"decoder_start_token_id": tokenizer.bos_token_id, "forced_eos_token_id": tokenizer.eos_token_id}
     special["unk_token_id"] = unknown_id(tokenizer)
     config = CopyPegasusConfig(
         vocab_size=len(tokenizer),
-        d_model=sizes.width,
-        **sides,
-        max_position_embeddings=sizes.positions,
+        **sized(sizes),
         position_base=sizes.position_base,
-        # Dropout of residual branches, attention weights and feed-forward layers, as in OpenNMT.
-        dropout=sizes.dropout,
+        # Besides that of residual branches, as in OpenNMT.
         attention_dropout=sizes.dropout,
         activation_dropout=sizes.dropout,
         activation_function="relu",
         # Scale embeddings up to the magnitude of positions (Vaswani et al. 2017, section 3.4).
         scale_embedding=True,
-        init_std=sizes.width**-0.5,
         **special,
     )
     model: Any = CopyPegasusForConditionalGeneration(config)

@@ -75,9 +75,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
             InputError: Validation documents among the training documents, or a model that the recipe does not fit.
             WeightsError: The recipe's model does not exist.
         """
-        super().__init__(
-            recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation
-        )
+        super().__init__(recipe, train.sampled(recipe.sample, recipe.sample_seed), validation)
         self.validation, self.name, self.notes = validation, name, notes
         torch.manual_seed(recipe.seed)
         say = report if self.accelerator.is_main_process else lambda line: None

@@ -105,9 +105,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             InputError: Validation documents among the training documents.
             WeightsError: No such parser or encoder.
         """
-        super().__init__(
-            recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation
-        )
+        super().__init__(recipe, train.sampled(recipe.sample, recipe.sample_seed), validation)
         self.validation, self.notes = validation, notes
         # A run that encodes moves the parser's network and enables its dropout, so it must not use the cached parser.
         self.parser = (Parser.from_pretrained if recipe.encodes else load_parser)(recipe.parser)
