@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ from discsum.ranking import log_odds
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
 from discsum.summarizer.folder import SummarizerConfig, read_network, trained_layers, write_summarizer
-from discsum.summarizer.options import SHIPPED, check_unit
+from discsum.summarizer.options import SHIPPED, SelectionArguments, SummaryOptions, check_names, check_unit
 from discsum.summarizer.pipeline import SummaryPipeline
 from discsum.summary import Summary
 
@@ -193,46 +193,32 @@ class ExtractiveSummarizer(UnitScorer):
         address: str = ModelHubMixin.push_to_hub(cast(ModelHubMixin, self), repo_id, **options)
         return address
 
-    def summarize(
-        self, text: str | Document, *, units: int | None = None, policy: Policy | None = None, id: str = ""
-    ) -> Summary:
-        """Return the summary of a text or document, as `discsum.summarize` does.
+    def summarize(self, text: str | Document, *, id: str | int = "", **options: Unpack[SelectionArguments]) -> Summary:
+        """Return the summary of a text or document; a parsed document is not parsed again.
 
-        Args:
-            text: The text, or a document; a parsed document is not parsed again.
-            units: Maximum number of units; by default the model's own default.
-            policy: Length limit and selection rules, instead of `units`. Its `layout` is `keep` by default, whereas
-                without a policy headings, bylines and the like are skipped.
-            id: Name of the document.
+        The options are those of `discsum.summarize`, without those of loading: `model`, `unit`, `parser`, `device` and
+        `precision`.
         """
-        return next(self.summarize_many([text], units=units, policy=policy, ids=[id]))
+        return next(self.summarize_many([text], ids=[id], **options))
 
     def summarize_many(
         self,
         texts: Iterable[str | Document],
         *,
-        units: int | None = None,
-        policy: Policy | None = None,
-        batch_size: int = 8,
         ids: Iterable[str | int] | None = None,
-        tidy: bool = False,
+        batch_size: int = 8,
+        **options: Unpack[SelectionArguments],
     ) -> Iterator[Summary]:
-        """Yield the summary of each text or document, in order, encoding `batch_size` of them at a time.
+        """Yield the summary of each text or document, in order, encoded in batches; options as in `summarize`."""
+        check_names(options, SelectionArguments)
+        return SummaryPipeline.of(self, SummaryOptions(model=self, **options)).many(texts, ids, batch_size)
 
-        Raises:
-            InputError: Both `units` and `policy`.
-        """
-        if units is not None and policy is not None:
-            raise InputError(f"expected units or a policy, got both: units {units} and {policy}; leave one out")
-        rules = policy or replace(self.policy(units), layout="skip")
-        return SummaryPipeline(self, rules, lambda: self.parser, "model", tidy).many(texts, ids, batch_size)
-
-    def policy(self, units: int | None = None) -> Policy:
-        """Return the policy that the model was validated with, limited to `units` units if given.
+    def policy(self) -> Policy:
+        """Return the policy that the model was validated with.
 
         Each EDU is selected together with the EDUs of its sentence that it depends on, as in the paper.
         """
-        return self.complete(default_policy(self.config.unit, self.config.units if units is None else units))
+        return self.complete(default_policy(self.config.unit, self.config.units))
 
     @property
     def vectors_key(self) -> tuple[str, ...] | None:

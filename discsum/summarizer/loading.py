@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from discsum.baselines import baseline
-from discsum.constants import HUB, PARSER_KIND, SHIPPED_PARSER
-from discsum.errors import InputError, warn_caller
+from discsum.constants import HUB
 from discsum.files import sha256
-from discsum.parsers.loading import MOST, load_parser, loading_lock
-from discsum.persistence import CONFIG, fingerprint, locate
+from discsum.parsers.loading import MOST, loading_lock
+from discsum.persistence import CONFIG, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit, is_baseline
 from discsum.summarizer.pipeline import SummaryPipeline
-
-if TYPE_CHECKING:
-    from discsum.parsers.parser import Parser
 
 
 def load_scorer(
@@ -58,24 +52,7 @@ def load_pipeline(options: SummaryOptions) -> SummaryPipeline:
         WeightsError: No such model or parser.
     """
     scorer = load_scorer(options.model, options.unit, options.device, options.precision)
-    policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.default_units))
-    if options.tidy and policy.unit != "edu":
-        warn_caller(f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are")
-    parser = _parser(scorer, options)
-    return SummaryPipeline(scorer, policy, parser, options.sentences, options.tidy, options.query)
-
-
-def _parser(scorer: UnitScorer, options: SummaryOptions) -> Callable[[], Parser]:
-    """Return a function that returns the parser: the scorer's own if it has one, otherwise the named one."""
-    own, name = scorer.parser, options.parser
-    if own is None:
-        return lambda: load_parser(name or SHIPPED_PARSER, options.device, options.precision)
-    if name is not None and fingerprint(name, PARSER_KIND) != own.fingerprint:
-        raise InputError(
-            f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out, use a "
-            f"baseline such as lead, or train a summarizer with parser={name}"
-        )
-    return lambda: own
+    return SummaryPipeline.of(scorer, options)
 
 
 @lru_cache(maxsize=MOST)

@@ -23,14 +23,9 @@ if TYPE_CHECKING:
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
-class SummaryArguments(TypedDict, total=False):
-    """The fields of `SummaryOptions` as keyword arguments of `discsum.summarize`, for type checkers.
+class SelectionArguments(TypedDict, total=False):
+    """The fields of `SummaryOptions` that a loaded summarizer leaves open, as keyword arguments for type checkers."""
 
-    `model` and `parser` may also be given as a `Path`, which becomes a string.
-    """
-
-    model: str | Path | UnitScorer | None
-    unit: str | None
     units: int | None
     words: int | None
     ratio: float | None
@@ -41,15 +36,25 @@ class SummaryArguments(TypedDict, total=False):
     layout: str
     tidy: bool
     sentences: str
-    parser: str | Path | None
-    device: str
-    precision: str
     query: str | None
 
 
-def check_names(options: Mapping[str, object]) -> None:
-    """Raise `TypeError` for options that `SummaryOptions` does not have."""
-    known = [*SummaryArguments.__annotations__]
+class SummaryArguments(SelectionArguments, total=False):
+    """The fields of `SummaryOptions` as keyword arguments of `discsum.summarize`, for type checkers.
+
+    `model` and `parser` may also be given as a `Path`, which becomes a string.
+    """
+
+    model: str | Path | UnitScorer | None
+    unit: str | None
+    parser: str | Path | None
+    device: str
+    precision: str
+
+
+def check_names(options: Mapping[str, object], arguments: type = SummaryArguments) -> None:
+    """Raise `TypeError` for options that are not among the `arguments`."""
+    known = [name for name in SummaryOptions.__dataclass_fields__ if name in arguments.__annotations__]
     if unknown := [name for name in options if name not in known]:
         near = suggestion(unknown[0], known)
         raise TypeError(f"expected options among {', '.join(known)}, got {', '.join(unknown)}{near}")

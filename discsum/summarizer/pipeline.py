@@ -8,13 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from discsum.batches import batches, named
+from discsum.constants import PARSER_KIND, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.document import Document
-from discsum.errors import warn_caller
+from discsum.errors import InputError, warn_caller
+from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.parsers.reading import SUBWORDS
+from discsum.persistence import fingerprint
 from discsum.scoring import Scores, UnitScorer, extract
 from discsum.selection import Policy, checked_scores
+from discsum.summarizer.options import SummaryOptions
 from discsum.summarizer.query import Query, combined
 from discsum.summary import Queried, Summary
 
@@ -41,6 +45,19 @@ class SummaryPipeline:
     sentences: str
     tidy: bool
     query: str | None = None
+
+    @classmethod
+    def of(cls, scorer: UnitScorer, options: SummaryOptions) -> SummaryPipeline:
+        """Return the pipeline of a loaded scorer, which replaces the options' model.
+
+        Raises:
+            InputError: A parser other than the scorer's own, or options that do not fit its unit.
+        """
+        policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.default_units))
+        if options.tidy and policy.unit != "edu":
+            warn_caller(f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are")
+        parser = _parser(scorer, options)
+        return cls(scorer, policy, parser, options.sentences, options.tidy, options.query)
 
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
         """Return the summary of each text or document, in order; they are parsed as one batch."""
@@ -90,3 +107,16 @@ class SummaryPipeline:
                 )
             return Item(name or text.id, "", text.text, text)
         return Item(name, "", text)
+
+
+def _parser(scorer: UnitScorer, options: SummaryOptions) -> Callable[[], Parser]:
+    """Return a function that returns the parser: the scorer's own if it has one, otherwise the named one."""
+    own, name = scorer.parser, options.parser
+    if own is None:
+        return lambda: load_parser(name or SHIPPED_PARSER, options.device, options.precision)
+    if name is not None and fingerprint(name, PARSER_KIND) != own.fingerprint:
+        raise InputError(
+            f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out, use a "
+            f"baseline such as lead, or train a summarizer with parser={name}"
+        )
+    return lambda: own

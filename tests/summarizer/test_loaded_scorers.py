@@ -47,6 +47,20 @@ def test_a_loaded_model_takes_all_options(loaded):
     options = {"words": 9, "redundancy": 0.5, "query": "the river"}
     by_name, found = (discsum.summarize(tiny.ARTICLE, model=one, **options) for one in (folder, model))
     assert found == by_name and found.queried.query == "the river"
+    assert model.summarize(tiny.ARTICLE, **options) == by_name
+    several = {"ratio": 0.5, "layout": "keep", "sentences": "newline", "tidy": model.unit == "edu"}
+    texts = [tiny.ARTICLE, "It rained.\nWe left."]
+    assert [*model.summarize_many(texts, ids=[1, 2], **several)] == [
+        *discsum.summarize_many(texts, ids=[1, 2], model=folder, **several)
+    ]
+
+
+def test_options_of_loading_are_refused_by_a_loaded_model(loaded):
+    _, model = loaded
+    with pytest.raises(TypeError, match=r"expected options among units, .*, query, got device$"):
+        model.summarize(tiny.ARTICLE, device="cpu")
+    with pytest.raises(InputError, match="expected exactly one of units, words and ratio, got units 2 and words 9"):
+        model.summarize(tiny.ARTICLE, units=2, words=9)
 
 
 def test_a_scorer_of_ones_own(parser_folder):

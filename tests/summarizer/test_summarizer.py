@@ -209,9 +209,3 @@ def test_loaded_models_in_place_of_names_are_told():
         discsum.summarize("It rained.", model="lead", parser=parser)
     with pytest.raises(TypeError, match=r"parser: expected a name or folder, got 3$"):
         discsum.parse("It rained.", parser=3)
-
-
-def test_a_length_beside_a_policy_is_refused(summarizer_folders):
-    summarizer = ExtractiveSummarizer.from_pretrained(summarizer_folders["sentence"])
-    with pytest.raises(InputError, match="expected units or a policy, got both: units 2"):
-        summarizer.summarize(tiny.ARTICLE, units=2, policy=Policy(Budget(units=1)))
