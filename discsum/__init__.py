@@ -12,6 +12,8 @@ from discsum.late_imports import on_first_use
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import torch
+
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
     from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -74,7 +76,7 @@ def parse(
     input: str = TEXT,
     parser: str | Path = SHIPPED_PARSER,
     sentences: str = "model",
-    device: str = "cpu",
+    device: str | torch.device = "cpu",
     precision: str = "fp32",
 ) -> Document:
     """Return the document of a text, with sentences, EDUs and discourse tree.
@@ -107,7 +109,7 @@ def parse_many(
     input: str = TEXT,
     parser: str | Path = SHIPPED_PARSER,
     sentences: str = "model",
-    device: str = "cpu",
+    device: str | torch.device = "cpu",
     precision: str = "fp32",
 ) -> Iterator[Document]:
     """Yield the document of each text, in order, `batch_size` texts encoded together; other options as in `parse`."""

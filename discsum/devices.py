@@ -14,18 +14,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def check_device(name: str, *, doubles: bool = False) -> None:
-    """Check that torch can compute on a device, with `doubles` also in double precision.
+def device_name(device: str | torch.device) -> str:
+    """Return the name of a device; raise `TypeError` for something else."""
+    if isinstance(device, str):
+        return device
+    import torch
+
+    if not isinstance(device, torch.device):
+        raise TypeError(f"device: expected str or torch.device, got {device!r}")
+    return str(device)
+
+
+def check_device(device: str | torch.device, *, doubles: bool = False) -> str:
+    """Check that torch can compute on a device, with `doubles` also in double precision; return its name.
 
     Raises:
-        TypeError: The name is not a string.
+        TypeError: Neither a name nor a device.
         InputError: Not a device of torch, or not available.
     """
-    if not isinstance(name, str):
-        raise TypeError(f"device: expected str, got {name!r}; pass str(device)")
+    name = device_name(device)
     if name == "cpu":
         # Always available; processes that only distribute work do not import torch.
-        return
+        return name
     import torch
 
     try:
@@ -35,6 +45,7 @@ def check_device(name: str, *, doubles: bool = False) -> None:
         raise InputError(
             f"device (--device): expected a device that torch can use here, such as cpu, got {name!r} ({reason})"
         ) from error
+    return name
 
 
 def check_precision(name: str, device: str) -> None:

@@ -7,7 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 
+import torch
+
 from discsum.constants import PARSER_KIND, SHIPPED_PARSER
+from discsum.devices import device_name
 from discsum.files import sha256
 from discsum.parsers.parser import Parser
 from discsum.persistence import CONFIG, locate
@@ -32,7 +35,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
 
 
-def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", precision: str = "fp32") -> Parser:
+def load_parser(
+    name_or_path: str | Path = SHIPPED_PARSER, device: str | torch.device = "cpu", precision: str = "fp32"
+) -> Parser:
     """Return a shipped parser or the one in a folder; repeated calls return the same object.
 
     To train, move or change a parser, load a separate one with `Parser.from_pretrained`.
@@ -48,7 +53,7 @@ def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", 
     folder = locate(name_or_path, PARSER_KIND).resolve()
     # The configuration has the checksums of the other files, so a folder that was rewritten is loaded again.
     with loading_lock():
-        return _loaded(str(folder), sha256(folder / CONFIG), device, precision)
+        return _loaded(str(folder), sha256(folder / CONFIG), device_name(device), precision)
 
 
 @lru_cache(maxsize=MOST)

@@ -82,7 +82,7 @@ class Parser:
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str = "cpu", precision: str = "fp32"
+        cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str | torch.device = "cpu", precision: str = "fp32"
     ) -> Parser:
         """Return the shipped parser, or the one in a folder that training or `save_pretrained` wrote.
 
@@ -98,7 +98,7 @@ class Parser:
         from discsum.parsers.folder import load
 
         # Running sums are in double precision, which Apple's GPUs do not have.
-        check_device(device, doubles=True)
+        device = check_device(device, doubles=True)
         check_precision(precision, device)
         loaded = load(name_or_path)
         loaded.network.encoder.precision = precision

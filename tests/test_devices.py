@@ -7,6 +7,8 @@ import torch
 import discsum
 from discsum.devices import check_device, check_precision, has_fast_bfloat16
 from discsum.errors import InputError
+from discsum.parsers.loading import load_parser
+from discsum.summarizer.options import SummaryOptions
 
 
 @pytest.mark.parametrize("name", ["foo", "", "meta", "cuda:99", "hpu"])
@@ -23,10 +25,22 @@ def test_devices_that_are_not_here(name):
         discsum.summarize("It rained.", device=name)
 
 
-def test_a_device_that_is_no_name():
+@pytest.mark.parametrize("given", [None, 0])
+def test_a_device_that_is_none(given):
     for function in (discsum.parse, discsum.summarize):
-        with pytest.raises(TypeError, match="device: expected str, got None"):
-            function("It rained.", device=None)
+        with pytest.raises(TypeError, match=f"device: expected str or torch.device, got {given}$"):
+            function("It rained.", device=given)
+
+
+def test_a_device_of_torch_stands_for_its_name(parser_folder, summarizer_folders):
+    cpu = torch.device("cpu")
+    assert load_parser(parser_folder, cpu) is load_parser(parser_folder, "cpu")
+    for folder in summarizer_folders.values():
+        assert discsum.ExtractiveSummarizer.from_pretrained(folder, device=cpu).device == cpu
+    assert SummaryOptions(device=cpu) == SummaryOptions(device="cpu")
+    assert discsum.Parser.from_pretrained(parser_folder, device=cpu).device == cpu
+    with pytest.raises(InputError, match=r"expected a device that torch can use here, .* got 'meta'"):
+        discsum.parse("It rained.", parser=parser_folder, device=torch.device("meta"))
 
 
 @pytest.mark.parametrize("name", ["fp8", "", "float16", None])

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from discsum.abstractive.compressed import folder as compressed
 from discsum.abstractive.sparse import folder as sparse
+from discsum.devices import device_name
 from discsum.errors import WeightsError
 
 
-def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
+def from_pretrained(name_or_path: str | Path, *, device: str | torch.device = "cpu") -> Any:
     """Load a converted model from a folder that its `save_pretrained` wrote, or `hf:NAME` from the hub.
 
     Raises:
@@ -20,10 +23,10 @@ def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
     name = str(name_or_path)
     config = sparse.read_config(name)
     if config is not None:
-        return sparse.load_sparse(name, config, device)
+        return sparse.load_sparse(name, config, device_name(device))
     if compressed.read_config(name) is None:
         raise WeightsError(
             f"{name}: expected a model saved with sparse cross-attention or a compressed encoder, got a plain model of "
             "transformers; load it with transformers, then sparsify or compress it"
         )
-    return compressed.load_model(name, device)
+    return compressed.load_model(name, device_name(device))

@@ -14,6 +14,7 @@ from discsum.abstractive.family import Family
 from discsum.abstractive.penalties import Penalties
 from discsum.abstractive.search_settings import chosen_setting
 from discsum.batches import check_several
+from discsum.devices import device_name
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 
@@ -73,7 +74,9 @@ class AbstractiveSummarizer:
         self.model, self.tokenizer, self.name = family.model, family.tokenizer, family.name
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str, *, device: str = "cpu", **options: Any) -> AbstractiveSummarizer:
+    def from_pretrained(
+        cls, name_or_path: str | Path, *, device: str | torch.device = "cpu", **options: Any
+    ) -> AbstractiveSummarizer:
         """Load a sequence-to-sequence model with its tokenizer from a folder, or `hf:NAME` from the hub.
 
         `config.json` says which family the model belongs to. Options are those of the family's `load`: `selector`, `r`,
@@ -85,14 +88,15 @@ class AbstractiveSummarizer:
         """
         from discsum.abstractive.sparse.folder import read_config
 
-        family = family_of(name_or_path)
-        if family != DEFAULT and read_config(name_or_path) is not None:
+        name = str(name_or_path)
+        family = family_of(name)
+        if family != DEFAULT and read_config(name) is not None:
             raise InputError(
-                f"{name_or_path}: expected a model of the family {family} with its original cross-attention, got a "
+                f"{name}: expected a model of the family {family} with its original cross-attention, got a "
                 "sparse one; load it with discsum.abstractive.sparse.from_pretrained, or densify and save it again"
             )
         found = family_class(family)
-        return cls(found.load(name_or_path, device=device, **options))
+        return cls(found.load(name, device=device_name(device), **options))
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model, its tokenizer and its family's files to a folder that `from_pretrained` reads."""

@@ -131,7 +131,7 @@ class ExtractiveSummarizer(UnitScorer):
         name_or_path: str | Path | None = None,
         *,
         unit: str | None = None,
-        device: str = "cpu",
+        device: str | torch.device = "cpu",
         precision: str = "fp32",
         **hub: Any,
     ) -> ExtractiveSummarizer:
@@ -151,7 +151,7 @@ class ExtractiveSummarizer(UnitScorer):
             WeightsError: A folder that is missing, damaged, or holds another kind of model; a model of the other unit;
                 or a parser other than the one that the model was trained on.
         """
-        check_device(device)
+        device = check_device(device)
         if unit not in (None, *SHIPPED):
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):

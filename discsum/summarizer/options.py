@@ -18,6 +18,8 @@ from discsum.registry import suggestion
 from discsum.selection import Budget, Policy
 
 if TYPE_CHECKING:
+    import torch
+
     from discsum.scoring import UnitScorer
 
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
@@ -42,13 +44,13 @@ class SelectionArguments(TypedDict, total=False):
 class SummaryArguments(SelectionArguments, total=False):
     """The fields of `SummaryOptions` as keyword arguments of `discsum.summarize`, for type checkers.
 
-    `model` and `parser` may also be given as a `Path`, which becomes a string.
+    A `Path` and a `torch.device` become strings.
     """
 
     model: str | Path | UnitScorer | None
     unit: str | None
     parser: str | Path | None
-    device: str
+    device: str | torch.device
     precision: str
 
 
@@ -117,7 +119,7 @@ class SummaryOptions:
         _check_types(
             (bool, type(None)), dependencies=self.dependencies, block_trigrams=self.block_trigrams, tidy=self.tidy
         )
-        check_device(self.device)
+        object.__setattr__(self, "device", check_device(self.device))
         check_precision(self.precision, self.device)
         if self.sentences not in SENTENCES:
             raise InputError(

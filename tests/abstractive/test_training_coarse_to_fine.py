@@ -69,7 +69,10 @@ def test_every_variant_learns_and_comes_back(network, data, parser_folder, tmp_p
     losses = [entry.validation["loss"] for entry in run.log]
     assert losses[-1] < losses[0]
     best = tmp_path / "run" / "best"
-    loaded, options = AbstractiveSummarizer.from_pretrained(str(best)), {"num_beams": 2, "max_new_tokens": 8}
+    loaded, options = (
+        AbstractiveSummarizer.from_pretrained(best, device=torch.device("cpu")),
+        {"num_beams": 2, "max_new_tokens": 8},
+    )
     found = loaded.summarize_many(documents(run), **options)
     expected = run.task.summarizer.summarize_many(documents(run), **options)
     assert [one.text for one in found] == [one.text for one in expected]

@@ -126,7 +126,7 @@ def test_saved_and_loaded(variant, inputs, tmp_path):
     expected = model(**inputs.forward).logits
     model.save_pretrained(tmp_path / "model")
     assert not hasattr(model.config, "compressed_encoder")
-    loaded = from_pretrained(tmp_path / "model")
+    loaded = from_pretrained(tmp_path / "model", device=torch.device("cpu"))
     assert loaded.compressed.config == model.compressed.config
     assert loaded(**inputs.forward).logits.equal(expected)
     # A loaded model can be decompressed, and is then saved as a stock model.
