@@ -74,7 +74,7 @@ def parse(
     *,
     id: str = "",
     input: str = TEXT,
-    parser: str | Path = SHIPPED_PARSER,
+    parser: str | Path | Parser = SHIPPED_PARSER,
     sentences: str = "model",
     device: str | torch.device = "cpu",
     precision: str = "fp32",
@@ -85,10 +85,10 @@ def parse(
         text: Any string; offsets in the result count its characters, or those of the text extracted from its markup.
         id: The document's name.
         input: Format of the text: `text`, `markdown`, or `html`; the latter two need the extra `web`.
-        parser: Name or folder of a parser.
+        parser: Name or folder of a parser, or a loaded one.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
-        device: Device of the parser: `cpu`, `cuda`, ...
-        precision: Numeric precision of its encoder: `fp32`, `bf16`, or `fp16`.
+        device: Device of the parser: `cpu`, `cuda`, ...; a loaded one has its own.
+        precision: Numeric precision of its encoder: `fp32`, `bf16`, or `fp16`; likewise.
 
     Raises:
         TypeError: The text is not a string.
@@ -107,7 +107,7 @@ def parse_many(
     ids: Iterable[str | int] | None = None,
     batch_size: int = 8,
     input: str = TEXT,
-    parser: str | Path = SHIPPED_PARSER,
+    parser: str | Path | Parser = SHIPPED_PARSER,
     sentences: str = "model",
     device: str | torch.device = "cpu",
     precision: str = "fp32",

@@ -48,6 +48,15 @@ def check_device(device: str | torch.device, *, doubles: bool = False) -> str:
     return name
 
 
+def check_none_beside(loaded: str, device: str | torch.device, precision: str) -> None:
+    """Raise `InputError` for a device or a precision beside a loaded model or parser, which has its own."""
+    if (device_name(device), precision) != ("cpu", "fp32"):
+        raise InputError(
+            f"device, precision: expected neither with the loaded {loaded}, which has its own, got {device} and "
+            f"{precision}; set them in from_pretrained"
+        )
+
+
 def check_precision(name: str, device: str) -> None:
     """Check that an encoder can compute in a precision on an available device.
 

@@ -10,7 +10,7 @@ from threading import RLock
 import torch
 
 from discsum.constants import PARSER_KIND, SHIPPED_PARSER
-from discsum.devices import device_name
+from discsum.devices import check_none_beside, device_name
 from discsum.files import sha256
 from discsum.parsers.parser import Parser
 from discsum.persistence import CONFIG, locate
@@ -36,21 +36,25 @@ if hasattr(os, "register_at_fork"):
 
 
 def load_parser(
-    name_or_path: str | Path = SHIPPED_PARSER, device: str | torch.device = "cpu", precision: str = "fp32"
+    given: str | Path | Parser = SHIPPED_PARSER, device: str | torch.device = "cpu", precision: str = "fp32"
 ) -> Parser:
     """Return a shipped parser or the one in a folder; repeated calls return the same object.
 
-    To train, move or change a parser, load a separate one with `Parser.from_pretrained`.
+    A parser that is already loaded is returned as it is. To train, move or change a parser, load a separate one with
+    `Parser.from_pretrained`.
 
     Raises:
-        TypeError: Neither a name nor a folder.
-        InputError: A device that is not available, or cannot compute in that precision.
+        TypeError: Neither a name, nor a folder, nor a parser.
+        InputError: A device that is not available, or cannot compute in that precision; or either beside a loaded
+            parser.
         WeightsError: A folder that is missing or damaged.
     """
-    if not isinstance(name_or_path, (str, Path)):
-        hint = "; with a loaded parser, call its method parse" if hasattr(name_or_path, "parse") else ""
-        raise TypeError(f"parser: expected a name or folder, got {name_or_path!r}{hint}")
-    folder = locate(name_or_path, PARSER_KIND).resolve()
+    if isinstance(given, Parser):
+        check_none_beside(f"parser {given.name}", device, precision)
+        return given
+    if not isinstance(given, (str, Path)):
+        raise TypeError(f"parser: expected a name, a folder or a Parser, got {given!r}")
+    folder = locate(given, PARSER_KIND).resolve()
     # The configuration has the checksums of the other files, so a folder that was rewritten is loaded again.
     with loading_lock():
         return _loaded(str(folder), sha256(folder / CONFIG), device_name(device), precision)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB, PARSER_KIND, SENTENCES, SUMMARIZER_KIND
-from discsum.devices import check_device, check_precision
+from discsum.devices import check_device, check_none_beside, check_precision
 from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
 from discsum.persistence import read_config, shipped
@@ -20,6 +20,7 @@ from discsum.selection import Budget, Policy
 if TYPE_CHECKING:
     import torch
 
+    from discsum.parsers.parser import Parser
     from discsum.scoring import UnitScorer
 
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
@@ -49,7 +50,7 @@ class SummaryArguments(SelectionArguments, total=False):
 
     model: str | Path | UnitScorer | None
     unit: str | None
-    parser: str | Path | None
+    parser: str | Path | Parser | None
     device: str | torch.device
     precision: str
 
@@ -81,8 +82,8 @@ class SummaryOptions:
         layout: `skip` or `keep` headings, bylines, list fragments and the like.
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
-        parser: Name or folder of a parser, for baselines; trained models have their own.
-        device: Device of the models: `cpu`, `cuda`, ...; a loaded model has its own.
+        parser: Name or folder of a parser, or a loaded one, for baselines; trained models have their own.
+        device: Device of the models: `cpu`, `cuda`, ...; a loaded model or parser has its own.
         precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`; likewise.
         query: Words, a question or a text that the summary should be about; similar units get higher scores.
 
@@ -104,7 +105,7 @@ class SummaryOptions:
     layout: str = "skip"
     tidy: bool = False
     sentences: str = "model"
-    parser: str | None = None
+    parser: str | Parser | None = None
     device: str = "cpu"
     precision: str = "fp32"
     query: str | None = None
@@ -115,7 +116,7 @@ class SummaryOptions:
             if isinstance(value := getattr(self, name), PurePath):
                 object.__setattr__(self, name, str(value))
         _check_model(self.model)
-        _check_types((str, type(None)), unit=self.unit, query=self.query, parser=self.parser)
+        _check_types((str, type(None)), unit=self.unit, query=self.query)
         _check_types(
             (bool, type(None)), dependencies=self.dependencies, block_trigrams=self.block_trigrams, tidy=self.tidy
         )
@@ -136,15 +137,23 @@ class SummaryOptions:
         policy = self.policy(own or ("edu" if on_hub else "sentence"))
         scorer = None if isinstance(self.model, str) else self.model
         check_unit(str(self.model) if scorer is None else scorer.name, own, self.unit)
+        self._check_parser()
         if scorer is not None:
             scorer.complete(policy)
-            if scorer.parser is not None and (self.device, self.precision) != ("cpu", "fp32"):
-                raise InputError(
-                    f"device, precision: expected neither with the loaded model {scorer.name}, which has its own, "
-                    f"got {self.device} and {self.precision}; set them in from_pretrained"
-                )
+            if scorer.parser is not None:
+                check_none_beside(f"model {scorer.name}", self.device, self.precision)
         elif is_baseline(self.model):
             baseline(str(self.model)).complete(policy)
+
+    def _check_parser(self) -> None:
+        """Raise `TypeError` or `InputError` unless the parser is a name, loaded on its own device, or None."""
+        if self.parser is None or isinstance(self.parser, str):
+            return
+        from discsum.parsers.parser import Parser
+
+        if not isinstance(self.parser, Parser):
+            raise TypeError(f"parser: expected str, a Parser or nothing, got {self.parser!r}")
+        check_none_beside(f"parser {self.parser.name}", self.device, self.precision)
 
     def policy(self, unit: str, default_units: Callable[[str], int] = lambda unit: 1) -> Policy:
         """Return the rules of selection.
@@ -165,8 +174,7 @@ class SummaryOptions:
 def _check_types(kinds: tuple[type, ...], **options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, kinds):
-            hint = "; with a loaded parser, call its method parse" if hasattr(value, "parse") else ""
-            raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}{hint}")
+            raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}")
 
 
 def _check_model(model: object) -> None:

@@ -83,14 +83,13 @@ def summary_job(
         head_files: Python files that register heads of the model.
 
     Raises:
-        TypeError: A loaded model, which workers cannot load.
+        TypeError: A loaded model or parser, which workers cannot load.
         InputError: As in `part_job`.
         WeightsError: No such model or parser.
     """
     files = tuple(str(Path(file).absolute()) for file in head_files)
     made_by = _makers(options, files)
-    names = _model_of(options), options.parser
-    model, parser = (None if name is None else absolute(name, BASELINES) for name in names)
+    model, parser = (None if name is None else absolute(name, BASELINES) for name in _names(options))
     elsewhere = replace(options, model=model, parser=parser)
 
     def maker(place: Location, digest: str, device: str) -> SummaryMaker:
@@ -100,11 +99,13 @@ def summary_job(
     return part_job(source, folder, division, content | {COMMAND: EXTRACT}, made_by, maker)
 
 
-def _model_of(options: SummaryOptions) -> str | None:
-    """Return the name of the model; raise `TypeError` for a loaded one."""
-    if options.model is not None and not isinstance(options.model, str):
-        raise TypeError(f"model: expected a name, by which workers load it, got {options.model!r}")
-    return options.model
+def _names(options: SummaryOptions) -> list[str | None]:
+    """Return the names of model and parser; raise `TypeError` for loaded ones."""
+    given = {"model": options.model, "parser": options.parser}
+    for option, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{option}: expected a name, by which workers load it, got {value!r}")
+    return [value if value is None else str(value) for value in given.values()]
 
 
 def _makers(options: SummaryOptions, head_files: Sequence[str]) -> dict[str, str]:
@@ -112,11 +113,12 @@ def _makers(options: SummaryOptions, head_files: Sequence[str]) -> dict[str, str
 
     A trained model's fingerprint covers its parser, whose fingerprint is part of the model's configuration.
     """
-    name, made = _model_of(options), {"discsum": version("discsum")}
+    name, parser = _names(options)
+    made = {"discsum": version("discsum")}
     if head_files:
         made["head_files"] = ", ".join(f"{Path(file).name}@{sha256(Path(file))}" for file in head_files)
     if is_baseline(name):
-        parser = fingerprint(options.parser or SHIPPED_PARSER, PARSER_KIND)
-        return made | {"parser": parser} | BASELINES.code(str(name))
+        found = fingerprint(parser or SHIPPED_PARSER, PARSER_KIND)
+        return made | {"parser": found} | BASELINES.code(str(name))
     model = name or SHIPPED[options.unit or "sentence"]
     return made | {"model": fingerprint(downloaded(model) if model.startswith(HUB) else model)}

@@ -110,13 +110,16 @@ class SummaryPipeline:
 
 
 def _parser(scorer: UnitScorer, options: SummaryOptions) -> Callable[[], Parser]:
-    """Return a function that returns the parser: the scorer's own if it has one, otherwise the named one."""
-    own, name = scorer.parser, options.parser
+    """Return a function that returns the parser: the scorer's own if it has one, otherwise that of the options."""
+    own, given = scorer.parser, options.parser
     if own is None:
-        return lambda: load_parser(name or SHIPPED_PARSER, options.device, options.precision)
-    if name is not None and fingerprint(name, PARSER_KIND) != own.fingerprint:
-        raise InputError(
-            f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out, use a "
-            f"baseline such as lead, or train a summarizer with parser={name}"
-        )
+        return lambda: load_parser(given or SHIPPED_PARSER, options.device, options.precision)
+    if given is not None:
+        name = given if isinstance(given, str) else given.name
+        found = fingerprint(given, PARSER_KIND) if isinstance(given, str) else given.fingerprint
+        if found != own.fingerprint:
+            raise InputError(
+                f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out, use a "
+                f"baseline such as lead, or train a summarizer with parser={name}"
+            )
     return lambda: own

@@ -7,10 +7,15 @@ import pytest
 import tiny
 
 import discsum
+from discsum.data.input_source import InputSource
+from discsum.data.part_maker import Division
 from discsum.errors import InputError, WeightsError
+from discsum.parsers.parser import Parser
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.loading import _loaded
+from discsum.summarizer.options import SummaryOptions
+from discsum.summarizer.parts import summary_job
 
 
 class Longest(UnitScorer):
@@ -82,6 +87,33 @@ def test_what_a_loaded_model_cannot_do_is_refused(loaded):
         discsum.summarize(tiny.ARTICLE, model=Longest(), redundancy=0.5)
     with pytest.raises(TypeError, match=r"model: expected str, a discsum.scoring.UnitScorer or nothing, got int$"):
         discsum.summarize(tiny.ARTICLE, model=3)
+
+
+def test_a_loaded_parser_in_place_of_its_name(parser_folder, loaded):
+    parser = Parser.from_pretrained(parser_folder)
+    texts = [tiny.ARTICLE, "It rained."]
+    assert [*discsum.parse_many(texts, parser=parser)] == [*discsum.parse_many(texts, parser=parser_folder)]
+    by_name, found = (
+        discsum.summarize(tiny.ARTICLE, model="marcu", unit="edu", query="the river", parser=one)
+        for one in (parser_folder, parser)
+    )
+    assert found == by_name
+    folder, model = loaded
+    assert discsum.summarize(tiny.ARTICLE, model=folder, parser=parser) == model.summarize(tiny.ARTICLE)
+
+
+def test_a_loaded_parser_keeps_its_device_and_is_not_sent_to_workers(parser_folder, loaded, tmp_path):
+    folder, _ = loaded
+    parser, other = Parser.from_pretrained(parser_folder), tiny.make_parser(seed=3)
+    message = f"expected neither with the loaded parser {parser.name}, which has its own, got cpu and bf16"
+    with pytest.raises(InputError, match=message):
+        discsum.parse("It rained.", parser=parser, precision="bf16")
+    with pytest.raises(InputError, match=message):
+        discsum.summarize("It rained.", model="lead", parser=parser, precision="bf16")
+    with pytest.raises(InputError, match=f"reads the vectors of its own parser; leave {other.name} out"):
+        discsum.summarize("It rained.", model=folder, parser=other)
+    with pytest.raises(TypeError, match="parser: expected a name, by which workers load it, got Parser"):
+        summary_job(InputSource([]), tmp_path / "parts", SummaryOptions(model="lead", parser=parser), Division())
 
 
 def test_models_name_themselves(loaded):

@@ -201,7 +201,7 @@ def test_models_and_parsers_by_path(summarizer_folders, parser_folder):
 
 
 def test_the_types_of_options_are_those_that_are_checked():
-    assert list(SummaryArguments.__annotations__) == [field.name for field in fields(SummaryOptions)]
+    assert {*SummaryArguments.__annotations__} == {field.name for field in fields(SummaryOptions)}
 
 
 @pytest.mark.parametrize(
