@@ -49,8 +49,11 @@ def locate(name_or_path: str | Path, kind: str | None = None) -> Path:
     """Return the folder of a shipped model, or a path; errors list the shipped models of `kind`.
 
     Raises:
+        TypeError: Something else than a name or a path.
         WeightsError: Neither; the message lists the shipped models.
     """
+    if not isinstance(name_or_path, (str, Path)):
+        raise TypeError(f"expected a model's name or folder, got {name_or_path!r}")
     for folder in (Path(name_or_path), Path(str(files("discsum") / "weights" / str(name_or_path)))):
         if (folder / CONFIG).is_file():
             return folder

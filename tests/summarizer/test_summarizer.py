@@ -200,6 +200,9 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
 
 
 def test_a_parser_that_is_none():
+    for model in (discsum.Parser, ExtractiveSummarizer):
+        with pytest.raises(TypeError, match=r"expected a model's name or folder, got 3$"):
+            model.from_pretrained(3)
     with pytest.raises(TypeError, match=r"parser: expected a name, a folder or a Parser, got 3$"):
         discsum.parse("It rained.", parser=3)
     with pytest.raises(TypeError, match=r"parser: expected str, a Parser or nothing, got 3$"):
