@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 
     import torch
 
+    from discsum import abstractive as abstractive
+    from discsum import baselines as baselines
+    from discsum import data as data
+    from discsum import dependency as dependency
+    from discsum import encoder as encoder
+    from discsum import errors as errors
+    from discsum import formats as formats
+    from discsum import metrics as metrics
+    from discsum import oracles as oracles
+    from discsum import parsers as parsers
+    from discsum import priors as priors
+    from discsum import scoring as scoring
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
     from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -51,7 +63,8 @@ _HOMES = {
     "Parser": "discsum.parsers.parser",
     **dict.fromkeys(_MODULES, "discsum"),
 }
-__getattr__ = on_first_use("discsum", _HOMES)
+if not TYPE_CHECKING:
+    __getattr__ = on_first_use("discsum", _HOMES)
 
 __all__ = [
     "EDU",
@@ -72,7 +85,7 @@ __all__ = [
 def parse(
     text: str,
     *,
-    id: str = "",
+    id: str | int = "",
     input: str = TEXT,
     parser: str | Path | Parser = SHIPPED_PARSER,
     sentences: str = "model",
@@ -118,7 +131,9 @@ def parse_many(
     return loaded.parse_many(read, batch_size=batch_size, sentences=sentences, ids=ids)
 
 
-def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **options: Unpack[SummaryArguments]) -> Summary:
+def summarize(
+    text: str | Document, *, id: str | int = "", input: str = TEXT, **options: Unpack[SummaryArguments]
+) -> Summary:
     """Return the summary of a text, or of a document: 3 sentences, or 6 EDUs with `unit="edu"`, by default.
 
     `input` is the format of the text, as in `parse`. The other options are `model`, `unit`, one of the lengths `units`,

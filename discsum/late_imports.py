@@ -10,6 +10,8 @@ from typing import Any
 def on_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package (PEP 562).
 
+    Set it `if not TYPE_CHECKING`: with it, type checkers would take every misspelt name for one of type Any.
+
     Args:
         package: Name of the package.
         homes: The module of each public name. For a name of a module itself, the package.

@@ -99,7 +99,7 @@ class UnitScorer(ABC):
         return DEFAULT_UNITS[unit]
 
     @abstractmethod
-    def score(self, document: Document, unit: str) -> Scores:
+    def score(self, document: Document, unit: str) -> ArrayLike:
         """Return a score for every unit `(units,)`, the higher the better."""
 
     def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:

@@ -128,7 +128,7 @@ class Parser:
         *,
         sentences: str | Spans = "model",
         edus: Spans | None = None,
-        id: str = "",
+        id: str | int = "",
     ) -> Document:
         """Return the document of `text`.
 

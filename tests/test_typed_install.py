@@ -9,8 +9,31 @@ from pathlib import Path
 
 import pytest
 
+import discsum
+
 ROOT = Path(__file__).resolve().parents[1]
 SETUPTOOLS = next((int(found.version.split(".")[0]) for found in distributions(name="setuptools")), 0)
+OWN_SCORER = """
+class Longest(discsum.scoring.UnitScorer):
+    @property
+    def name(self) -> str:
+        return "longest"
+
+    def score(self, document: discsum.Document, unit: str) -> list[int]:
+        return [span.end - span.start for span in document.units(unit)]
+
+discsum.summarize("Rain fell.", model=Longest())
+"""
+# What a program says, and what mypy answers.
+EXPECTED = {
+    'reveal_type(discsum.parse("Rain fell."))': 'Revealed type is "discsum.document.Document"',
+    'reveal_type(discsum.formats.read_tree("a.rs3"))': 'Revealed type is "discsum.document.Document"',
+    "reveal_type(discsum.ExtractiveSummarizer.from_pretrained().parser)": 'type is "discsum.parsers.parser.Parser"',
+    'discsum.parze("Rain fell.")': 'Module has no attribute "parze"',
+    "discsum.metrics.rogue": 'Module has no attribute "rogue"',
+    "\n".join(f"discsum.{name}" for name in discsum._MODULES): "",
+    OWN_SCORER: "",
+}
 SETTINGS = "[mypy]\n[mypy-torch.*,transformers.*,numpy.*]\nfollow_imports = skip\n"
 
 
@@ -28,7 +51,7 @@ def test_the_types_of_a_strict_editable_install(tmp_path):
     subprocess.run(install, check=True, capture_output=True)
     [link] = site.glob("*.pth")
     (tmp_path / "mypy.ini").write_text(SETTINGS)
-    (tmp_path / "user.py").write_text('import discsum\nreveal_type(discsum.parse("Rain fell."))\n')
+    (tmp_path / "user.py").write_text("\n".join(["import discsum", *EXPECTED]) + "\n")
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "user.py"],
         cwd=tmp_path,
@@ -36,4 +59,7 @@ def test_the_types_of_a_strict_editable_install(tmp_path):
         text=True,
         env={"MYPYPATH": link.read_text().strip(), "PATH": ""},
     )
-    assert 'Revealed type is "discsum.document.Document"' in checked.stdout, checked.stdout + checked.stderr
+    said = [line for line in checked.stdout.splitlines() if line.startswith("user.py:")]
+    expected = [answer for answer in EXPECTED.values() if answer]
+    assert len(said) == len(expected), checked.stdout + checked.stderr
+    assert all(answer in line for answer, line in zip(expected, said, strict=True)), said

@@ -36,6 +36,7 @@ from discsum.summary import Summary
 class ExtractiveSummarizer(UnitScorer):
     """Scores and selects the units of documents; see `ExtractiveSummarizer.from_pretrained`."""
 
+    parser: Parser
     needs_tree = True
     probabilities = True
 

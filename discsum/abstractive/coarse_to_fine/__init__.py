@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 
 # Importing this package does not import torch.
-__getattr__ = on_first_use(
-    __name__,
-    {
-        "CoarseToFineConfig": "discsum.abstractive.coarse_to_fine.config",
-        "CoarseToFineForConditionalGeneration": "discsum.abstractive.coarse_to_fine.model",
-    },
-)
+if not TYPE_CHECKING:
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "CoarseToFineConfig": "discsum.abstractive.coarse_to_fine.config",
+            "CoarseToFineForConditionalGeneration": "discsum.abstractive.coarse_to_fine.model",
+        },
+    )
 
 __all__ = ["CoarseToFineConfig", "CoarseToFineForConditionalGeneration"]

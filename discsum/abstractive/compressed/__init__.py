@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from discsum.abstractive.converted import from_pretrained
 
 # Listing the variants does not import torch.
-__getattr__ = on_first_use(
-    __name__,
-    {
-        "compress": "discsum.abstractive.compressed.conversion",
-        "decompress": "discsum.abstractive.compressed.conversion",
-        "from_pretrained": "discsum.abstractive.converted",
-    },
-)
+if not TYPE_CHECKING:
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "compress": "discsum.abstractive.compressed.conversion",
+            "decompress": "discsum.abstractive.compressed.conversion",
+            "from_pretrained": "discsum.abstractive.converted",
+        },
+    )
 
 __all__ = ["compress", "decompress", "from_pretrained"]

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from discsum.abstractive.sparse.conversion import densify, sparsify
 
 # Listing the selectors does not import torch.
-__getattr__ = on_first_use(
-    __name__,
-    {
-        "densify": "discsum.abstractive.sparse.conversion",
-        "from_pretrained": "discsum.abstractive.converted",
-        "sparsify": "discsum.abstractive.sparse.conversion",
-        "LayoutCollator": "discsum.abstractive.sparse.collator",
-        "SentenceLayout": "discsum.abstractive.sentence_layout",
-    },
-)
+if not TYPE_CHECKING:
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "densify": "discsum.abstractive.sparse.conversion",
+            "from_pretrained": "discsum.abstractive.converted",
+            "sparsify": "discsum.abstractive.sparse.conversion",
+            "LayoutCollator": "discsum.abstractive.sparse.collator",
+            "SentenceLayout": "discsum.abstractive.sentence_layout",
+        },
+    )
 
 __all__ = ["LayoutCollator", "SentenceLayout", "densify", "from_pretrained", "sparsify"]

@@ -24,7 +24,8 @@ register, register_file = HEADS.register, HEADS.register_file
 
 
 # Listing the heads does not import torch.
-__getattr__ = on_first_use(
-    __name__, dict.fromkeys(("Head", "HeadConfig", "Prior", "UnitTree"), "discsum.encoder.heads.base")
-)
+if not TYPE_CHECKING:
+    __getattr__ = on_first_use(
+        __name__, dict.fromkeys(("Head", "HeadConfig", "Prior", "UnitTree"), "discsum.encoder.heads.base")
+    )
 __all__ = ["HEADS", "Head", "HeadConfig", "Prior", "UnitTree", "register", "register_file"]
