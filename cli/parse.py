@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -48,11 +49,11 @@ from discsum.cli.shard_options import (
 from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, EDUS, MAX_DOCUMENT_BYTES, PARSER_KIND, SHIPPED_PARSER
+from discsum.data.failures import Failure
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
 from discsum.data.shard_sizes import shard_size
 from discsum.devices import check_device, check_precision
-from discsum.errors import InputError
 from discsum.files import to_line
 from discsum.format_registry import dump, suffix, writable
 from discsum.persistence import read_config
@@ -173,15 +174,23 @@ def parse(
     def write(item: Item, document: Document) -> None:
         writer.write(item, _render(document, format, single and not jsonl, writer, brackets))
 
+    if format not in SHOWN:
+        job = replace(job, entries=map(_with_text, job.entries))
     job.process("parsed", load, writer, write, batch_size)
+
+
+def _with_text(entry: Item | Failure) -> Item | Failure:
+    """Return the document, or a failure if it has no text, and so no tree to write."""
+    if isinstance(entry, Failure) or entry.text.strip():
+        return entry
+    reason = "expected some text, got none; without text, --format can only be json or tree"
+    return Failure(entry.source, reason)
 
 
 def _render(document: Document, format: str, single: bool, writer: Writer, brackets: bool) -> str:
     if format == "json":
         return to_line(writer.with_resume_fields(document.to_json(), document.text), pretty=single)
     if format != "tree":
-        if not document.edus:
-            raise InputError("expected some text, got none; without text, --format can only be json or tree")
         return dump(document, format, brackets=brackets)
     from discsum.formats.tree import to_text
 

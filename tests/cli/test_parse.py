@@ -194,7 +194,9 @@ def test_empty_texts(parse, format, text):
 def test_empty_text_has_no_tree_to_write(parse):
     result = parse("-", "-f", "rs3", stdin=b"")
     assert result.code == 1
-    assert result.err.endswith("without text, --format can only be json or tree\n")
+    assert result.err == (
+        "discsum: standard input: expected some text, got none; without text, --format can only be json or tree\n"
+    )
 
 
 @pytest.mark.parametrize("format", ["tree", "json", "rs3", "rs4", "dis", "rsd", "svg", "html"])
