@@ -48,9 +48,6 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
         settings: Names and values to show beside parser and model, such as the signature of the summary's options.
     """
     drawing = draw(document) if document.tree is not None else None
-    # A tidy summary of EDUs is a single text; its lines are not tidy.
-    tidy = summary is not None and summary.tidy and summary.unit == "edu"
-    lines = [] if summary is None else [summary.text] if tidy else summary.lines
     maps = heat_maps(document)
     provenance = [("parser", document.parser), ("model", summary.model if summary else ""), *settings]
     return _template("page.html").render(
@@ -58,7 +55,7 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
         document=document,
         words=count_words(document.text),
         warnings=[displayable(warning) for warning in (document if summary is None else summary).warnings],
-        lines=[displayable(line) for line in lines],
+        lines=[] if summary is None else _lines(summary),
         summary=summary,
         query=displayable(summary.queried.query) if summary is not None and summary.queried is not None else "",
         scale=range(LEVELS),
@@ -81,7 +78,7 @@ class Listed:
     title: str
     sentences: int
     edus: int
-    summary: str
+    lines: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @classmethod
@@ -89,12 +86,18 @@ class Listed:
         """Return the entry for the page of a summary."""
         document = summary.document
         title, warnings = displayable(document.id) or name, tuple(map(displayable, summary.warnings))
-        return cls(name, title, len(document.sentences), len(document.edus), displayable(summary.text), warnings)
+        return cls(name, title, len(document.sentences), len(document.edus), _lines(summary), warnings)
 
 
 def index(pages: Sequence[Listed]) -> str:
     """Return a page that lists pages."""
     return _template("index.html").render(pages=pages, version=version("discsum"))
+
+
+def _lines(summary: Summary) -> tuple[str, ...]:
+    """Return the summary's lines; a tidy summary of EDUs is a single text, since its lines are not tidy."""
+    lines = (summary.text,) if summary.tidy and summary.unit == "edu" else summary.lines
+    return tuple(map(displayable, lines))
 
 
 def _data(

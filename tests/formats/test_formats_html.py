@@ -261,12 +261,25 @@ def test_scale():
 def test_the_list_of_pages_is_escaped():
     document = Document.from_edu_texts(["Some text."])
     hostile = replace(Document.from_edu_texts(HOSTILE[1:2]), id=HOSTILE[0], warnings=(HOSTILE[3],))
-    summaries = [Summary.from_indices(one, "edu", "lead", [1.0], [0]) for one in (hostile, document)]
-    content = index([Listed.of(name, one) for name, one in zip(("a b#?.html", "c.html"), summaries, strict=True)])
+    two = document_of([["Rain fell,"], ["Snow fell,"]], random_tree(2, 1), id="two")
+    summaries = [
+        Summary.from_indices(one, "edu", "lead", [1.0] * len(one.edus), [*range(len(one.edus))])
+        for one in (hostile, document, two)
+    ]
+    names = ("a b#?.html", "c.html", "two.html")
+    content = index([Listed.of(name, one) for name, one in zip(names, summaries, strict=True)])
     root = parsed(content)
-    assert [one.get("href") for one in root.iter("a")] == ["a%20b%23%3F.html", "c.html"]
-    assert [texts_of(one) for one in root.iter("a")] == [HOSTILE[0], "c.html"]
-    assert [texts_of(one) for one in root.iter("p")] == [HOSTILE[3], HOSTILE[1], "Some text."]
+    assert texts_of(next(root.iter("h1"))) == "Summaries of 3 documents"
+    assert [one.get("href") for one in root.iter("a")] == ["a%20b%23%3F.html", "c.html", "two.html"]
+    assert [texts_of(one) for one in root.iter("a")] == [HOSTILE[0], "c.html", "two"]
+    # As in the pages, EDUs of several sentences do not run together.
+    assert [texts_of(one) for one in root.iter("p")] == [
+        HOSTILE[3],
+        HOSTILE[1],
+        "Some text.",
+        "Rain fell,",
+        "Snow fell,",
+    ]
     assert not [*root.iter("img"), *root.iter("script")]
 
 
