@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Steps of the colour scale.
 LEVELS = 10
-_PARAGRAPH = '<div class="paragraph">'
+_PARAGRAPH = '<div class="paragraph" dir="auto">'
 # Characters that HTML forbids or a browser would alter; tabs, line breaks and spaces stay.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -31,7 +31,8 @@ def displayable(text: str) -> str:
 def marked_text(document: Document, summary: Summary | None = None) -> str:
     """Return the text as HTML; every character of it is escaped.
 
-    A paragraph is a `div`, so that a browser need not lay out paragraphs that are out of view. A sentence is an element
+    A paragraph is a `div` with its own direction of writing, so that a browser need not lay out paragraphs that are out
+    of view. A sentence is an element
     with `data-sentence`, and each part of an EDU in it is one with `data-edu`. With a summary, units of its kind have a
     class `heat-0` to `heat-9`, and the selected ones are `mark` elements.
     """

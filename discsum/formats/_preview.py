@@ -56,7 +56,7 @@ def _text(document: Document, summary: Summary | None, name: str, length: int) -
     cut = f": the first {len(document.text):,} of {length:,} characters" if len(document.text) < length else ""
     return (
         f'<div class="tex2jax_ignore mathjax_ignore"><div><code>{escaped(name)}</code>{cut}</div>'
-        f'<div style="{_BOX};white-space:pre-wrap" dir="auto">{marked_text(document, summary)}</div></div>'
+        f'<div style="{_BOX};white-space:pre-wrap">{marked_text(document, summary)}</div></div>'
     )
 
 

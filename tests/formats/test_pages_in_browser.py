@@ -3,93 +3,14 @@
 import re
 from itertools import pairwise
 
-import browser as chromium
 import numpy as np
 import pytest
 from format_cases import chain, numbered
+from page_parts import TEXTS, active, press, relation, rows, small
 from small_trees import document_of, random_tree
 
-from discsum.document import Document
-from discsum.formats.html import page
 from discsum.formats.svg import draw
-from discsum.summary import Summary
 from discsum.tree import Node, RSTTree
-
-missing = [name for name, path in zip(("chromium", "chromedriver"), chromium.programs(), strict=True) if path is None]
-pytestmark = pytest.mark.skipif(bool(missing), reason=f"needs {' and '.join(missing)}, found none on the PATH")
-
-TEXTS = ["The mill stopped", "because the river rose.", "</script><b>Nobody", "was 'surprised'.", "Rain fell."]
-TREE = RSTTree(
-    5,
-    [
-        Node(0, 4, 3, "NN", "joint-list"),
-        Node(0, 3, 1, "NS", "elaboration-additional", 0.5),
-        Node(0, 1, 0, "NS", "causal-cause"),
-        Node(2, 3, 2, "SN", "attribution-positive"),
-    ],
-)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    pytest.importorskip("selenium")
-    found = chromium.start()
-    yield found
-    found.quit()
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Open pages; afterwards check that the console is empty and that only the file itself was requested."""
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    path = tmp_path / "page.html"
-    chromium.requests(browser)
-    browser.get_log("browser")
-
-    def open_page(document, unit="sentence", most=0.9, **window):
-        units = len(document.units(unit))
-        summary = Summary.from_indices(document, unit, "lead", np.linspace(most, 0.1, units), [0])
-        path.write_text(page(document, summary), encoding="utf-8")
-        chromium.show(browser, path, **window)
-        # On a busy machine, scripts of a large page may still be running when the browser reports it as loaded.
-        WebDriverWait(browser, 30).until(
-            lambda browser: browser.execute_script("return document.body.dataset.ready") == "all"
-        )
-        return browser
-
-    yield open_page
-    assert browser.get_log("browser") == []
-    assert set(chromium.requests(browser)) == {path.as_uri()}
-
-
-def small():
-    return Document.from_edu_texts(TEXTS, TREE, id="mill")
-
-
-def rows(browser):
-    """Return the texts of the drawing's rows from top to bottom."""
-    return browser.execute_script(
-        """return [...document.querySelectorAll("#drawing text:not(.number):not(.relation)")]
-        .map((one) => [+one.getAttribute("y"), one.textContent]).sort((one, other) => one[0] - other[0])
-        .map((one) => one[1])"""
-    )
-
-
-def relation(browser, name):
-    return next(one for one in browser.find_elements("css selector", ".relation") if one.text == name)
-
-
-def press(browser, key):
-    browser.execute_script(
-        "arguments[0].dispatchEvent(new KeyboardEvent('keydown', {key: arguments[1], bubbles: true}))",
-        browser.find_element("id", "tree"),
-        key,
-    )
-
-
-def active(browser):
-    return browser.execute_script("return document.getElementById('active').getAttribute('aria-label')")
 
 
 def test_folding_by_click(opened):

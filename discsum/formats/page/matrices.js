@@ -54,13 +54,14 @@ if (byId("maps")) {
     }
   }
 
+  const within = (map, place) => Math.max(0, Math.min(map.side - 1, place));
+
   function cellOf(figure, event) {
     const map = mapOf(figure);
-    const { side } = map;
     const box = figure.querySelector("canvas").getBoundingClientRect();
     const [row, column] = [(event.clientY - box.top) / box.height, (event.clientX - box.left) / box.width]
-      .map((share) => Math.max(0, Math.min(side - 1, Math.floor(share * side))));
-    return { map, row, column, weight: weightOf(map, map.bytes[row * side + column]) };
+      .map((share) => within(map, Math.floor(share * map.side)));
+    return { map, row, column };
   }
 
   function units(map, cell) {
@@ -72,20 +73,58 @@ if (byId("maps")) {
 
   const placeOfRow = ({ map, row }) => (unit === "edu" ? row * map.block : firstOf[row * map.block] ?? -1);
 
+  // A frame around the cell that is pointed at, or that keys moved to.
+  const frame = document.createElement("i");
+  frame.className = "cell";
+
+  function show(canvas, cell, event) {
+    const { map, row, column } = cell;
+    const size = canvas.clientWidth / map.side;
+    const [left, top] = [column, row].map((place, axis) => (axis ? canvas.offsetTop : canvas.offsetLeft) + 1 + place * size);
+    Object.assign(frame.style, { left: `${left}px`, top: `${top}px`, width: `${size}px`, height: `${size}px` });
+    canvas.after(frame);
+    const weight = weightOf(map, map.bytes[row * map.side + column]).toPrecision(2);
+    const lines = [`row: ${units(map, row)}`, `column: ${units(map, column)}`, `weight ${weight}`];
+    const box = frame.getBoundingClientRect();
+    showTip(lines, event ?? { clientX: box.right, clientY: box.bottom });
+    mark(placeOfRow(cell));
+    return lines.join(", ");
+  }
+
+  function leave() {
+    hideTip();
+    frame.remove();
+    mark(current);
+  }
+
+  function openRow(cell) {
+    const place = placeOfRow(cell);
+    if (place < 0) return;
+    choose(place);
+    for (const show of showInTree) show(place);
+    showInText(place);
+  }
+
+  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   for (const figure of section.querySelectorAll("figure")) {
     const canvas = figure.querySelector("canvas");
-    canvas.addEventListener("pointermove", (event) => {
-      const cell = cellOf(figure, event);
-      showTip([`row: ${units(cell.map, cell.row)}`, `column: ${units(cell.map, cell.column)}`, `weight ${cell.weight.toPrecision(2)}`], event);
-      mark(placeOfRow(cell));
-    });
-    canvas.addEventListener("pointerleave", () => { hideTip(); mark(current); });
-    canvas.addEventListener("click", (event) => {
-      const place = placeOfRow(cellOf(figure, event));
-      if (place < 0) return;
-      choose(place);
-      for (const show of showInTree) show(place);
-      showInText(place);
+    let [row, column, moved] = [0, 0, false];
+    canvas.addEventListener("pointermove", (event) => show(canvas, cellOf(figure, event), event));
+    canvas.addEventListener("pointerleave", leave);
+    canvas.addEventListener("click", (event) => openRow(cellOf(figure, event)));
+    canvas.addEventListener("blur", leave);
+    canvas.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const map = mapOf(figure);
+      if (event.key === "Enter" || event.key === " ") openRow({ map, row: within(map, row) });
+      else if (event.key in steps) {
+        // The first key shows where the cell is.
+        const far = moved ? (event.shiftKey ? 10 : 1) : 0;
+        [row, column] = [row, column].map((place, axis) => within(map, within(map, place) + far * steps[event.key][axis]));
+        moved = true;
+        byId("cell").textContent = show(canvas, { map, row, column });
+      } else return;
+      event.preventDefault();
     });
   }
   for (const choice of section.querySelectorAll("[name=unit]")) {

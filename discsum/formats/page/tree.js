@@ -2,12 +2,14 @@
 if (tree) {
   const SVG = "http://www.w3.org/2000/svg";
   const { line: LINE, gap: GAP } = tree;
-  // Most letters of a folded constituent's line, and the width of one.
-  const [LABEL, LETTER] = [80, 6.9];
+  // Most letters of a folded constituent's line.
+  const LABEL = 80;
   const box = byId("tree");
   const drawing = byId("drawing");
   const band = byId("band");
   const folds = byId("folds");
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = getComputedStyle(drawing).font;
   const { tops, lines } = tree;
   const bottom = (edu) => (edu + 1 < count ? tops[edu + 1] - GAP : tops[count]);
 
@@ -108,6 +110,9 @@ if (tree) {
     folds.replaceChildren(...outermost.map(summaryOf));
     resize(y - GAP + tops[0]);
     mark(current);
+    // One item is always there for a screen reader, also where the tree is folded around it.
+    const at = current < 0 ? order[0] : current;
+    if (!active?.isConnected) announce(hidden(at) ? cover[first[at]] : at);
   }
 
   // An arrowhead keeps its shape and its distance from the nucleus's line, on the satellite's side.
@@ -145,14 +150,16 @@ if (tree) {
     const group = make("g", { class: "folded", "data-node": place - count });
     const words = edusText[head[place]];
     // By characters: a cut inside one of two code units, such as an emoji, would show a replacement character.
-    const letters = [...words];
-    const prefix = `▸ ${last[place] - edu + 1} EDUs: `;
-    const room = Math.min(LABEL, Math.floor((tree.width - x) / LETTER) - prefix.length);
-    const shown = letters.length > room ? `${letters.slice(0, room).join("").trimEnd()}…` : words;
+    const letters = [...words].slice(0, LABEL);
+    let line = `▸ ${last[place] - edu + 1} EDUs: `;
+    const room = tree.width - x - pen.measureText(`${line}…`).width;
+    while (letters.length && pen.measureText(letters.join("")).width > room) letters.pop();
+    const shown = letters.join("");
+    line += shown === words ? words : `${shown.trimEnd()}…`;
     group.append(
       make("path", { class: "leader", d: `M${nodeX(place)} ${y + LINE / 2}H${x - 28}` }),
       make("text", { class: "number", x: x - 7, y: y + LINE - 4.5 }, `${edu + 1}`),
-      make("text", { x, y: y + LINE - 4 }, `${prefix}${shown}`),
+      make("text", { x, y: y + LINE - 4 }, line),
     );
     return group;
   }
