@@ -7,12 +7,15 @@ nucleus and its satellites. A list in a list stays nested, as in rs3. `--format 
 from __future__ import annotations
 
 import re
-import textwrap
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from discsum.document import Document
 from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # Columns of indentation at most.
 _WIDEST = 120
@@ -45,9 +48,9 @@ def to_text(document: Document, width: int | None = None) -> str:
         head = f"{prefix}[{label}]" if label else ""
         if child.place < tree.edus:
             text = texts[child.place]
-            pieces = [text] if width is None else textwrap.wrap(text, max(30, width - len(head) - 1)) or [text]
-            lines.append(f"{head} {pieces[0]}".rstrip() if label else pieces[0])
-            lines += [below.ljust(len(head) + 1) + piece for piece in pieces[1:]]
+            piece, *others = [text] if width is None else _wrapped(text, width, head, below)
+            lines.append(f"{head} {piece}".rstrip() if label else piece)
+            lines += others
             continue
         if label:
             lines.append(head)
@@ -82,6 +85,27 @@ def _flat_children(tree: RSTTree, index: int) -> list[_Child]:
 
 def _nucleus_relation(node: Node) -> str:
     return node.relation if node.nuclearity == "NN" else ""
+
+
+def _wrapped(text: str, width: int, head: str, below: str) -> list[str]:
+    """Return the text in lines that, after `head` or `below`, have at most `width` columns, but 30 for the text.
+
+    East Asian letters and emoji take two columns. All lines but the first begin with `below`.
+    """
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    taken = cell_len(head) + 1
+    wrapped = Text(text).wrap(_console(), max(30, width - taken))
+    piece, *others = [line.plain.rstrip() for line in wrapped] or [text]
+    return [piece, *(below.ljust(taken) + other for other in others)]
+
+
+@cache
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console()
 
 
 def _shown(text: str) -> str:

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 from small_trees import document_of
 
 from discsum.document import Document
@@ -77,6 +78,19 @@ def test_long_units_are_wrapped_under_themselves():
         "│                 seven eight nine ten\n"
         "└─ [N joint-list] eleven\n"
     )
+
+
+@pytest.mark.parametrize("relation", ["joint-list", "\u5e76\u5217\u5173\u7cfb"])
+@pytest.mark.parametrize("text", ["\u6f22\u5b57" * 40, "\U0001f600 " * 30, "x" * 90, "sister-in-law " * 9])
+def test_no_line_has_more_columns_than_the_terminal(text, relation):
+    pair = document_of([[text.strip(), "eleven"]], RSTTree(2, [Node(0, 1, 0, "NN", relation)]))
+    first, *others, _ = to_text(pair, width=50).splitlines()
+    assert max(map(cell_len, (first, *others))) <= 50
+    before = f"├─ [N {relation}] "
+    guide = "│".ljust(cell_len(before))
+    assert all(line.startswith(guide) for line in others)
+    shown = first.removeprefix(before) + "".join(line.removeprefix(guide) for line in others)
+    assert shown.replace(" ", "") == text.replace(" ", "")
 
 
 def test_one_unit():
