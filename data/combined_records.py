@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from discsum.batches import batches
 from discsum.data.records import ShardRecord, record_file
-from discsum.data.shard_names import combined_name, combined_number
+from discsum.data.shard_names import combined_name, combined_number, record_name
 from discsum.data.storage import Location, read_each, remove, write_bytes
 
 # Number of records in a file, which is also the number of files that S3 removes with one request.
@@ -28,17 +28,19 @@ class RecordCombiner:
 
     Only the process that runs a folder or a part has one. A record beside its shard takes precedence over a combined
     one, so that workers can make a shard again without it.
-
-    Attributes:
-        combined: Names of the files of combined records, those of earlier runs first.
     """
 
     def __init__(self, folder: Location, existing: Sequence[str]) -> None:
         """Set the folder, and the names of the files that earlier runs combined."""
-        self._folder, self.combined = folder, list(existing)
+        self._folder, self._combined = folder, list(existing)
         # Later files take precedence over earlier ones.
         self._next = 1 + max(map(combined_number, existing), default=-1)
         self._waiting: dict[str, ShardRecord] = {}
+
+    @property
+    def files(self) -> list[str]:
+        """The names of all files with records of the shards: combined ones, and those beside shards."""
+        return [*self._combined, *map(record_name, self._waiting)]
 
     def add(self, shard: str, record: ShardRecord) -> None:
         """Take the record of a shard, which lies beside it; write a file if there are enough of them."""
@@ -56,7 +58,7 @@ class RecordCombiner:
         # An engine may draw tasks, whose records are found, in another thread.
         taken, self._waiting = self._waiting, {}
         number, self._next = self._next, self._next + 1
-        self.combined.append(write_combined(self._folder, number, taken))
+        self._combined.append(write_combined(self._folder, number, taken))
         # If the run is killed before they are removed, they say the same.
         remove(record_file(self._folder / shard) for shard in taken)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from discsum.batches import map_ahead
 from discsum.data.failures import Failure
 from discsum.data.remote import RemotePath
-from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
+from discsum.data.shard_names import SHARD, is_record, is_shard
 from discsum.data.storage import (
     Location,
     clear_unfinished,
@@ -172,15 +172,14 @@ class Manifest:
             raise InputError(f"{folder}: expected a dataset folder with documents, got none: {self.failed} failed")
         return found
 
-    def write(self, folder: Location, combined: Iterable[str]) -> None:
+    def write(self, folder: Location, records: Iterable[str]) -> None:
         """Write the manifest, which marks the folder as complete, and remove the records.
 
-        `combined` are the names of the files that hold records of many shards.
+        `records` are the names of the files with records, as far as this run knows.
         """
         write_bytes(folder / MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
-        # The names are known, so a large folder in a store is not listed again.
-        known = [*combined, *(record_name(shard.file) for shard in self.shards)]
-        tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
+        # A large folder in a store is not listed again.
+        tidy(folder, sizes_in(folder) if isinstance(folder, Path) else records)
 
     @classmethod
     def read(cls, folder: Location, command: str | None = PREPROCESS) -> Manifest:

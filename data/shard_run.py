@@ -316,7 +316,7 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
     run.check_surplus()
     write_bytes(job.folder / FAILURES, "".join(run.failures[number] for number in sorted(run.failures)).encode())
     manifest = Manifest(job.recipe, [run.shards[number] for number in range(run.count)], run.width)
-    manifest.write(job.folder, run.combiner.combined)
+    manifest.write(job.folder, run.combiner.files)
     return manifest
 
 

@@ -8,11 +8,13 @@ from time import sleep
 
 import pytest
 
-from discsum.data import claims, combined_records, reopening
+from discsum.data import claims, combined_records, manifest, reopening
 from discsum.data.parts import Part
+from discsum.data.remote import RemotePath
 from discsum.data.run_options import RunOptions
+from discsum.data.shard_names import is_record
 from discsum.data.shard_run import finish, make_all, make_part
-from discsum.data.storage import remove
+from discsum.data.storage import remove, sizes_in
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +99,22 @@ def test_parts_whose_combined_records_are_damaged_are_made_again(parse_job_of, p
     make_all(parse_job_of(folder), RunOptions(warn=told.append))
     assert [line.endswith("; made again") for line in told] == [True, True]
     assert contents(folder) == contents(parsed_folder)
+
+
+def test_a_store_is_asked_to_remove_only_records_that_exist(parse_job_of, monkeypatch):
+    folder, asked = RemotePath("memory://records/only-existing"), []
+
+    def removed(paths):
+        paths = [*paths]
+        asked.extend(path for path in paths if is_record(path.name))
+        assert all(path.is_file() for path in paths if is_record(path.name))
+        remove(paths)
+
+    monkeypatch.setattr(manifest, "remove", removed)
+    make_part(parse_job_of(folder), Part(1, 2))
+    make_all(parse_job_of(folder))
+    assert len(asked) == 2
+    assert not any(map(is_record, sizes_in(folder)))
 
 
 def test_few_records_stay_beside_their_parts(parse_job_of, tmp_path, monkeypatch):
