@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from threading import Lock
 from uuid import uuid4
 
 from discsum.batches import batches
@@ -36,6 +37,8 @@ class RecordCombiner:
         # Later files take precedence over earlier ones.
         self._next = 1 + max(map(combined_number, existing), default=-1)
         self._waiting: dict[str, ShardRecord] = {}
+        # An engine may draw tasks, whose records are found, in another thread.
+        self._lock = Lock()
 
     @property
     def files(self) -> list[str]:
@@ -44,9 +47,10 @@ class RecordCombiner:
 
     def add(self, shard: str, record: ShardRecord) -> None:
         """Take the record of a shard, which lies beside it; write a file if there are enough of them."""
-        self._waiting[shard] = record
-        if len(self._waiting) >= TOGETHER:
-            self._write()
+        with self._lock:
+            self._waiting[shard] = record
+            if len(self._waiting) >= TOGETHER:
+                self._write()
 
     def close(self) -> None:
         """Write the records that were taken since the last file, unless they are few."""
@@ -55,12 +59,11 @@ class RecordCombiner:
 
     def _write(self) -> None:
         """Write a file of the records that were taken, and remove those beside their shards."""
-        # An engine may draw tasks, whose records are found, in another thread.
-        taken, self._waiting = self._waiting, {}
-        number, self._next = self._next, self._next + 1
-        self._combined.append(write_combined(self._folder, number, taken))
+        self._combined.append(write_combined(self._folder, self._next, self._waiting))
         # If the run is killed before they are removed, they say the same.
-        remove(record_file(self._folder / shard) for shard in taken)
+        remove(record_file(self._folder / shard) for shard in self._waiting)
+        self._waiting = {}
+        self._next += 1
 
 
 def write_combined(folder: Location, number: int, records: Mapping[str, ShardRecord]) -> str:

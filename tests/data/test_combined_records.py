@@ -2,14 +2,17 @@
 
 import json
 import re
+from contextlib import suppress
 from queue import Queue
-from threading import Thread
+from threading import Barrier, BrokenBarrierError, Thread
 from time import sleep
 
 import pytest
 
 from discsum.data import claims, combined_records, manifest, reopening
+from discsum.data.combined_records import RecordCombiner
 from discsum.data.parts import Part
+from discsum.data.records import ShardRecord
 from discsum.data.remote import RemotePath
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_names import is_record
@@ -155,6 +158,28 @@ def test_records_that_are_found_while_others_are_written_are_kept(parse_job_of, 
     make_part(parse_job_of(folder, shard=1), Part(1, 1), RunOptions(engine=DrawingInAThread()))
     finish(parse_job_of(folder, shard=1), RunOptions(warn=pytest.fail))
     assert len([*folder.glob("part-*")]) == 18
+
+
+def test_threads_that_add_records_at_once_write_no_empty_file(tmp_path, monkeypatch):
+    written, both = [], Barrier(2, timeout=0.2)
+
+    class Counted(dict):
+        def __len__(self):
+            # Without a lock, both threads add before either counts.
+            with suppress(BrokenBarrierError):
+                both.wait()
+            return super().__len__()
+
+    monkeypatch.setattr(combined_records, "write_bytes", lambda path, content: written.append(content))
+    combiner, record = RecordCombiner(tmp_path, []), ShardRecord("", 0, 0, 0, 0, "", "")
+    combiner._waiting = Counted()
+    threads = [Thread(target=combiner.add, args=(f"part-0000{number}.jsonl.gz", record)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # Stores refuse to read a range of an empty file.
+    assert [content.count(b"\n") for content in written] == [2]
 
 
 def test_a_record_of_a_worker_that_outlived_its_run_does_not_vouch_for_a_damaged_part(
