@@ -68,6 +68,15 @@ def record_file(shard: Location) -> Location:
     return shard.with_name(record_name(shard.name))
 
 
+def withdraw(shard: Location) -> None:
+    """Overrule all records of a shard that is about to be made from other documents.
+
+    Otherwise a run that is killed between writing the shard and its record would leave a new shard with an old record.
+    """
+    # Not removed: records may be combined. Not empty: ranges of empty files in S3 cannot be read.
+    write_bytes(record_file(shard), b"\n")
+
+
 def commit(
     path: Location,
     content: bytes,

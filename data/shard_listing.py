@@ -71,7 +71,7 @@ class Listing:
         """
         path = self.folder / shard
         file, content = record_file(path), self._content(shard)
-        if content is None:
+        if content is None or not content.strip():
             raise InputError(f"{path}: expected its record in {file.name} or .records-*.jsonl, found none")
         label = f"{path}: its record"
         record = checked_fields(ShardRecord, parse_object(content, label, InputError), label, InputError)

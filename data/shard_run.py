@@ -29,7 +29,7 @@ from discsum.data.manifest import (
     faults_of,
 )
 from discsum.data.parts import WHOLE, Part
-from discsum.data.records import Origin, ShardRecord
+from discsum.data.records import Origin, ShardRecord, withdraw
 from discsum.data.remote import RemotePath
 from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
@@ -262,10 +262,11 @@ class _Run:
             )
 
     def _told(self) -> Iterator[ShardTask[Any]]:
-        """Yield the pending shards, and warn about those that are damaged."""
+        """Yield the pending shards; warn about those that are damaged, and withdraw their records."""
         for task in self.pending():
             while self.faults:
                 self._options.warn(f"{self.faults.pop()}; made again")
+                withdraw(self._job.folder / task.name)
             yield task
 
     def _add(self, name: str, record: ShardRecord) -> None:

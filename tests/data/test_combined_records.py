@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from queue import Queue
 from threading import Barrier, BrokenBarrierError, Thread
 from time import sleep
@@ -180,6 +181,22 @@ def test_threads_that_add_records_at_once_write_no_empty_file(tmp_path, monkeypa
         thread.join()
     # Stores refuse to read a range of an empty file.
     assert [content.count(b"\n") for content in written] == [2]
+
+
+def test_a_part_that_a_killed_run_made_from_other_documents_has_no_record(
+    parse_job_of, parsed_folder, tmp_path, monkeypatch
+):
+    folder, told = tmp_path / "set", []
+    job = parse_job_of(folder)
+    make_part(job, Part(1, 1))
+    with monkeypatch.context() as patch, pytest.raises(StopError):
+        patch.setattr(ShardRecord, "write", lambda *_: stop())
+        make_all(replace(job, shards=lambda: ([*documents][::-1] for documents in job.shards())))
+    # The part may have the old one's size.
+    make_all(job, RunOptions(warn=told.append))
+    assert len(told) == 1
+    assert "part-00000.jsonl.gz: expected its record in .part-00000.json or .records-*.jsonl, found none" in told[0]
+    assert contents(folder) == contents(parsed_folder)
 
 
 def test_a_record_of_a_worker_that_outlived_its_run_does_not_vouch_for_a_damaged_part(
