@@ -7,46 +7,56 @@ from itertools import islice
 
 from discsum.batches import batches
 from discsum.data.combined_records import TOGETHER, write_combined
-from discsum.data.manifest import FAILURES, MANIFEST, Manifest, digest_of, remedy_of, write_recipe
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, digest_of, faults_of, write_recipe
 from discsum.data.records import ShardRecord
 from discsum.data.shard_names import is_record
 from discsum.data.storage import Location, read_bytes, remove, sizes_in
-from discsum.errors import InputError
+from discsum.errors import number_of
+
+
+def damage_of(folder: Location, manifest: Manifest) -> dict[str, str]:
+    """Return the files of a finished folder that are missing or altered, by name, with what is wrong.
+
+    If the list of failures is damaged, so that its lines cannot be assigned to shards, these include all shards with
+    failures.
+    """
+    damage = {shard.file: fault for shard, fault in faults_of(manifest, folder)}
+    try:
+        found = str(len(_failure_lines(folder, "strict")))
+    except UnicodeDecodeError as error:
+        found = str(error)
+    if found != str(manifest.failed):
+        fault = f"{folder / FAILURES}: expected {number_of(manifest.failed, 'line')}, as the manifest says, got {found}"
+        damage = dict.fromkeys([FAILURES, *(shard.file for shard in manifest.shards if shard.failed)], fault) | damage
+    return damage
+
+
+def _failure_lines(folder: Location, errors: str) -> list[str]:
+    path = folder / FAILURES
+    content = read_bytes(path) if path.is_file() else b""
+    # Not `splitlines`: a line of JSON may contain Unicode line separators.
+    return [f"{line}\n" for line in content.decode(errors=errors).split("\n")[:-1]]
 
 
 def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> None:
-    """Remove the damaged shards of a finished folder, and write the records of the others in place of the manifest.
+    """Remove the damaged files of a finished folder, and write the records of the others in place of the manifest.
 
     If the run is killed meanwhile, the folder is still finished, or any later run can complete it.
 
     Args:
         folder: The folder, which this run has locked.
         manifest: Its manifest.
-        damaged: File names of the shards that are missing or altered.
-
-    Raises:
-        InputError: `failures.jsonl` is not UTF-8, or its number of lines is not the manifest's, so that its lines
-            cannot be assigned to shards.
+        damaged: Names of the files of `damage_of`.
     """
-    path = folder / FAILURES
-    content = read_bytes(path) if path.is_file() else b""
-    try:
-        # Not `splitlines`: a line of JSON may contain Unicode line separators.
-        lines = [f"{line}\n" for line in content.decode().split("\n")[:-1]]
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected UTF-8, got {error}; {remedy_of(manifest.recipe)}") from error
-    if len(lines) != manifest.failed:
-        raise InputError(
-            f"{path}: expected {manifest.failed} lines, as the manifest says, got {len(lines)}; "
-            f"{remedy_of(manifest.recipe)}"
-        )
+    # If the list is damaged, the shards that are kept have no lines in it.
+    lines = iter(_failure_lines(folder, "replace"))
     write_recipe(folder, manifest.recipe)
-    digest, sizes, rest = digest_of(manifest.recipe), sizes_in(folder), iter(lines)
+    digest, sizes = digest_of(manifest.recipe), sizes_in(folder)
     # Workers that outlived their run may have left records of shards that are damaged now.
     remove(folder / name for name in sizes if is_record(name))
     records = {}
     for shard in manifest.shards:
-        failures = "".join(islice(rest, shard.failed))
+        failures = "".join(islice(lines, shard.failed))
         if shard.file not in damaged:
             size, width = sizes[shard.file], manifest.width
             counts = shard.documents, shard.failed, width

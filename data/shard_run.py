@@ -26,12 +26,11 @@ from discsum.data.manifest import (
     Shard,
     check_sums,
     digest_of,
-    faults_of,
 )
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Origin, ShardRecord, withdraw
 from discsum.data.remote import RemotePath
-from discsum.data.reopening import reopen
+from discsum.data.reopening import damage_of, reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_listing import Listing
 from discsum.data.shard_maker import ShardMaker, ShardTask
@@ -161,12 +160,12 @@ def _verified(job: ShardJob[Any], options: RunOptions) -> Manifest | None:
         if begin(job.folder, job.recipe):
             return None
         manifest = Manifest.read(job.folder, None)
-        faults = {shard.file: fault for shard, fault in faults_of(manifest, job.folder)}
-        if not faults:
+        damage = damage_of(job.folder, manifest)
+        if not damage:
             job.check(manifest, job.folder)
             return manifest
-        reopen(job.folder, manifest, faults)
-        for fault in faults.values():
+        reopen(job.folder, manifest, damage)
+        for fault in dict.fromkeys(damage.values()):
             options.warn(f"{fault}; made again")
         return None
 

@@ -62,6 +62,16 @@ def test_a_table_that_changed_between_runs_is_told(kind, table, parser_folder, t
         make_all(job(kind, table, parser_folder, tmp_path / "set"))
 
 
+def test_only_what_differs_of_other_documents_is_named(table, parser_folder, tmp_path):
+    make_all(job("preprocess", table, parser_folder, tmp_path / "set"))
+    table.write_text("".join(reversed(table.read_text().splitlines(keepends=True))))
+    remedy = "repeat the earlier command with that input, or choose another folder"
+    with pytest.raises(
+        InputError, match=rf"changed or another one \(documents sha256 '\w+' there and '\w+' here\); {remedy}$"
+    ):
+        make_all(job("preprocess", table, parser_folder, tmp_path / "set"))
+
+
 def test_missing_shards_name_their_parts(table, parser_folder, tmp_path):
     make_part(job("parse", table, parser_folder, tmp_path / "set"), Part(1, 2))
     with pytest.raises(

@@ -246,3 +246,10 @@ def test_one_of_two_first_parts_writes_the_recipe(tmp_path):
         with ThreadPoolExecutor(2) as pool:
             assert sum(pool.map(try_begin, "ab")) == 1
         (tmp_path / "recipe.json").unlink()
+
+
+def test_the_command_that_made_a_damaged_folder_is_named(tmp_path):
+    recipe = {"command": "extract", "documents": {}, "made_by": {}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "recipe": recipe, "shards": 3, "width": 0}))
+    with pytest.raises(InputError, match=r"shards: .*; delete the folder and extract again$"):
+        begin(tmp_path, recipe)
