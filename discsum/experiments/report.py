@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -201,19 +203,30 @@ def _table_cells(results: Sequence[RowResult]) -> list[list[str]]:
 
 
 def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
-    """Return a table with aligned columns or in Markdown; the first row of `cells` is the header."""
+    """Return a table with aligned columns or in Markdown; the first row of `cells` is the header.
+
+    A table that is wider than the terminal is divided by columns into several, each with the first column.
+    """
     if style == "markdown":
         lines = ["| " + " | ".join(row) + " |" for row in cells]
         lines.insert(1, "|" + "---|" * len(cells[0]))
         return "\n".join(lines)
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    )
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else sum(widths) + 2 * len(widths)
+    parts, used = [[0]], widths[0]
+    for column, width in enumerate(widths[1:], 1):
+        if len(parts[-1]) > 1 and used + 2 + width > room:
+            parts.append([0])
+            used = widths[0]
+        parts[-1].append(column)
+        used += 2 + width
+    lines = []
+    for first, *others in parts:
+        for row in cells:
+            figures = (row[column].rjust(widths[column]) for column in others)
+            lines.append("  ".join([row[first].ljust(widths[first]), *figures]).rstrip())
+        lines.append("")
+    return "\n".join(lines[:-1])
 
 
 def paired_table(
