@@ -117,7 +117,9 @@ Sentences = Annotated[
         rich_help_panel=OF_INPUTS,
     ),
 ]
-ParserName = Annotated[str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser.")]
+ParserName = Annotated[
+    str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser, or hf:NAME.")
+]
 Device = Annotated[str, typer.Option(help="Device for the models: cpu, cuda, ...")]
 Precision = Annotated[
     str,

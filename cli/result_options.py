@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from discsum.baselines import BASELINES
+from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.files import sha256
 from discsum.persistence import fingerprint
@@ -40,8 +41,11 @@ def _identity(name: str) -> str:
     if name in BASELINES:
         # Those of other packages have their code as content.
         return "@".join([name, *(digest[-SHOWN_DIGITS:] for digest in BASELINES.code(name).values())])
+    if name.startswith(HUB):
+        # Downloaded later.
+        return name
     try:
         return f"{Path(name).name}@{fingerprint(name)[:SHOWN_DIGITS]}"
     except WeightsError:
-        # A model on the hub, which is downloaded later.
+        # Reported when the model is loaded, if at all.
         return name

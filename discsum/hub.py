@@ -111,6 +111,22 @@ def downloaded(name: str, **options: Any) -> Path:
     return Path(snapshot_download(name.removeprefix(HUB), **options))  # nosec B615
 
 
+def upload(model: Any, name: str, **options: Any) -> str:
+    """Upload the folder that a model's `save_pretrained` writes, and return the address of the commit.
+
+    Args:
+        model: The model.
+        name: Name on the hub, such as `me/model`; the repository is created if it does not exist.
+        options: Options of `huggingface_hub.ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
+    """
+    # Imported late: the import takes a tenth of the start-up time of `discsum extract`.
+    from huggingface_hub import ModelHubMixin
+
+    # The mixin's method only needs an object with `save_pretrained`.
+    address: str = ModelHubMixin.push_to_hub(model, name, **options)
+    return address
+
+
 def hub_files(name: str, *files: str, revision: str = "") -> list[Path | None]:
     """Return files of a model on the hub, downloaded into one folder; None for each that is missing or unreachable.
 

@@ -10,9 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.constants import PARSER_KIND, SUMMARIZER_KIND
+from discsum.constants import HUB, PARSER_KIND, SUMMARIZER_KIND
 from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
+from discsum.hub import downloaded
 from discsum.json_objects import read_object
 from discsum.registry import suggestion
 
@@ -45,15 +46,24 @@ def shipped(kind: str | None = None) -> list[str]:
     return [path.parent.name for path in paths if kind is None or read_object(path, WeightsError).get("kind") == kind]
 
 
-def locate(name_or_path: str | Path, kind: str | None = None) -> Path:
-    """Return the folder of a shipped model, or a path; errors list the shipped models of `kind`.
+def locate(name_or_path: str | Path, kind: str | None = None, **hub: Any) -> Path:
+    """Return the folder of a model: its own path, or that of a shipped or downloaded model.
+
+    Args:
+        name_or_path: Name of a shipped model, a folder, or `hf:NAME` on the hub.
+        kind: The kind of model whose shipped names errors list.
+        hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
     Raises:
-        TypeError: Something else than a name or a path.
-        WeightsError: Neither; the message lists the shipped models.
+        TypeError: Neither a name nor a path, or options of the hub for a model that is not there.
+        WeightsError: No such model.
     """
     if not isinstance(name_or_path, (str, Path)):
         raise TypeError(f"expected a model's name or folder, got {name_or_path!r}")
+    if str(name_or_path).startswith(HUB):
+        return downloaded(str(name_or_path), **hub)
+    if hub:
+        raise TypeError(f"from_pretrained: expected {', '.join(hub)} only with hf:NAME, got {name_or_path}")
     for folder in (Path(name_or_path), Path(str(files("discsum") / "weights" / str(name_or_path)))):
         if (folder / CONFIG).is_file():
             return folder

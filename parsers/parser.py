@@ -6,16 +6,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from discsum.batches import ahead, batches, check_kind, check_several, named, packed
-from discsum.constants import SENTENCES, SHIPPED_PARSER
+from discsum.constants import PARSER_KIND, SENTENCES, SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
 from discsum.errors import InputError, warn_caller
+from discsum.hub import upload
 from discsum.inference import inference
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
@@ -23,6 +25,7 @@ from discsum.parsers.reading import EDGES, KEPT, STATES, Reading, collect_vector
 from discsum.parsers.segmenter import check_source, split_sentences
 from discsum.parsers.subwords import Subwords, split_texts
 from discsum.parsers.trees import Nodes, build_trees
+from discsum.persistence import locate
 from discsum.text_checks import ENGLISH, text_warnings
 from discsum.tree import RSTTree
 
@@ -82,16 +85,23 @@ class Parser:
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str | torch.device = "cpu", precision: str = "fp32"
+        cls,
+        name_or_path: str | Path = SHIPPED_PARSER,
+        *,
+        device: str | torch.device = "cpu",
+        precision: str = "fp32",
+        **hub: Any,
     ) -> Parser:
-        """Return the shipped parser, or the one in a folder that training or `save_pretrained` wrote.
+        """Return the shipped parser, one in a folder that training or `save_pretrained` wrote, or one on the hub.
 
         Args:
-            name_or_path: Name or folder of a parser.
+            name_or_path: Name of a shipped parser, a folder, or `hf:NAME` on the hub.
             device: Device to compute on: `cpu`, `cuda`, ...
             precision: Numeric precision of its encoder: `fp32`, `bf16` or `fp16`. Everything else stays in float32.
+            hub: Options of `huggingface_hub.snapshot_download` for parsers on the hub, such as `revision`.
 
         Raises:
+            TypeError: Neither a name nor a path, or options of the hub for a parser that is not there.
             InputError: A device that is not available, or cannot compute in that precision.
             WeightsError: A folder that is missing or damaged.
         """
@@ -100,7 +110,7 @@ class Parser:
         # Running sums are in double precision, which Apple's GPUs do not have.
         device = check_device(device, doubles=True)
         check_precision(precision, device)
-        loaded = load(name_or_path)
+        loaded = load(locate(name_or_path, PARSER_KIND, **hub))
         loaded.network.encoder.precision = precision
         network = loaded.network.to(device)
         return cls(network, loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language, loaded.card)
@@ -115,12 +125,24 @@ class Parser:
         count = sum(one.numel() for one in self.network.parameters())
         return f"Parser(name={self.name!r}, {count:,} parameters, device={str(self.device)!r})"
 
-    def save_pretrained(self, folder: str | Path, card: str | None = None) -> None:
-        """Write configuration, float16 weights, tokenizer and model card, by default the parser's own, to `folder`."""
+    def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
+        """Write configuration, float16 weights, tokenizer and model card, by default the parser's own, to `folder`.
+
+        Further options, which `push_to_hub` passes, are ignored.
+        """
         from discsum.parsers.folder import save
 
         written = self.card if card is None else card
         save(self.network, self.tokenizer, self.name, Path(folder), written, self.language)
+
+    def push_to_hub(self, repo_id: str, **options: Any) -> str:
+        """Upload the parser's folder and return the address of the commit.
+
+        Args:
+            repo_id: Name on the hub, such as `me/parser`; the repository is created if it does not exist.
+            options: Options of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
+        """
+        return upload(self, repo_id, **options)
 
     def parse(
         self,

@@ -57,7 +57,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         WeightsError: No such encoder, or one without safetensors weights, special tokens, or a fast tokenizer, which
             gives character offsets; or a model that reads in one direction, or has a decoder.
     """
-    if is_parser(name):
+    if not name.startswith(HUB) and is_parser(name):
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)

@@ -6,24 +6,24 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from discsum.constants import HUB, SUMMARIZER_KIND
+from discsum.constants import SUMMARIZER_KIND
 from discsum.devices import check_device
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
-from discsum.hub import downloaded
+from discsum.hub import upload
 from discsum.inference import inference, own_defaults
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
-from discsum.persistence import ModelFolder, read_card, read_model
+from discsum.persistence import ModelFolder, locate, read_card, read_model
 from discsum.ranking import log_odds
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
@@ -147,7 +147,7 @@ class ExtractiveSummarizer(UnitScorer):
             hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
         Raises:
-            TypeError: Options of the hub for a model that is not there.
+            TypeError: Neither a name nor a path, or options of the hub for a model that is not there.
             InputError: A unit other than `sentence` or `edu`, or a device that is not available.
             WeightsError: A folder that is missing, damaged, or holds another kind of model; a model of the other unit;
                 or a parser other than the one that the model was trained on.
@@ -155,11 +155,8 @@ class ExtractiveSummarizer(UnitScorer):
         device = check_device(device)
         if unit not in (None, *SHIPPED):
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
-        if str(name_or_path).startswith(HUB):
-            name_or_path = downloaded(str(name_or_path), **hub)
-        elif hub:
-            raise TypeError(f"from_pretrained: expected {', '.join(hub)} only with hf:NAME, got {name_or_path}")
-        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit or "sentence"], SUMMARIZER_KIND)
+        name = name_or_path if name_or_path is not None else SHIPPED[unit or "sentence"]
+        model = read_model(locate(name, SUMMARIZER_KIND, **hub), SUMMARIZER_KIND)
         found = cls._read(model, lambda name: load_parser(name, device, precision))
         check_unit(str(name_or_path), found.unit, unit)
         found.network.to(device)
@@ -187,12 +184,7 @@ class ExtractiveSummarizer(UnitScorer):
             repo_id: Name on the hub, such as `me/model`; the repository is created if it does not exist.
             options: Options of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
         """
-        # Imported late: the import takes a tenth of the start-up time of `discsum extract`.
-        from huggingface_hub import ModelHubMixin
-
-        # The mixin's method only needs an object with `save_pretrained`.
-        address: str = ModelHubMixin.push_to_hub(cast(ModelHubMixin, self), repo_id, **options)
-        return address
+        return upload(self, repo_id, **options)
 
     def summarize(self, text: str | Document, *, id: str | int = "", **options: Unpack[SelectionArguments]) -> Summary:
         """Return the summary of a text or document; a parsed document is not parsed again.

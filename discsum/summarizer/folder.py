@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import torch
 from torch import Tensor
 
-from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, UNITS, VECTORS
+from discsum.constants import CONTEXTUAL, HUB, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.constants import SUMMARIZER_KIND as KIND
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
@@ -119,8 +119,8 @@ def head_code(network: SynthesizerConfig) -> dict[str, str]:
 
 
 def _recorded(name: str, folder: Path) -> str:
-    """Return what a model in `folder` records of another: the name of a shipped model, or the path to its folder."""
-    return name if name in shipped() else _relative(name, folder)
+    """Return what a model in `folder` records of another: its name if shipped or on the hub, or the path to it."""
+    return name if name in shipped() or name.startswith(HUB) else _relative(name, folder)
 
 
 def _relative(path: str, folder: Path) -> str:
@@ -197,7 +197,7 @@ def _current_config(config: SummarizerConfig, folder: Path) -> SummarizerConfig:
 
 
 def _current(name: str, folder: Path) -> str:
-    """Return the path of a model's folder that a model in `folder` has recorded, or the name of a shipped model."""
+    """Return the path of a model that a model in `folder` has recorded, or its name if shipped or on the hub."""
     local = folder / name
     return str(local) if name and (local / CONFIG).is_file() else name
 

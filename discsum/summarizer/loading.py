@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from discsum.baselines import baseline
-from discsum.constants import HUB
 from discsum.files import sha256
 from discsum.parsers.loading import MOST, loading_lock
 from discsum.persistence import CONFIG, locate
@@ -34,12 +33,9 @@ def load_scorer(
         return name
     if is_baseline(name):
         return baseline(str(name))
-    if name is not None and name.startswith(HUB):
-        model = ExtractiveSummarizer.from_pretrained(name, device=device, precision=precision)
-    else:
-        folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
-        with loading_lock():
-            model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
+    folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
+    with loading_lock():
+        model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
     check_unit(name, model.unit, unit)
     return model
 

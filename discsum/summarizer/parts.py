@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.baselines import BASELINES
-from discsum.constants import HUB, PARSER_KIND, SHIPPED_PARSER
+from discsum.constants import PARSER_KIND, SHIPPED_PARSER
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
@@ -19,7 +19,6 @@ from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.storage import Location
 from discsum.encoder.heads import HEADS
 from discsum.files import sha256
-from discsum.hub import downloaded
 from discsum.persistence import fingerprint
 from discsum.summarizer.options import SHIPPED, SummaryOptions, is_baseline
 
@@ -121,4 +120,4 @@ def _makers(options: SummaryOptions, head_files: Sequence[str]) -> dict[str, str
         found = fingerprint(parser or SHIPPED_PARSER, PARSER_KIND)
         return made | {"parser": found} | BASELINES.code(str(name))
     model = name or SHIPPED[options.unit or "sentence"]
-    return made | {"model": fingerprint(downloaded(model) if model.startswith(HUB) else model)}
+    return made | {"model": fingerprint(model)}

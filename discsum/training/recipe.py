@@ -72,7 +72,7 @@ class RunRecipe(TrainingRecipe):
         Count | None, about("Number of documents drawn from `train` once before training, as in a low-resource study.")
     ] = None
     sample_seed: Annotated[Seed, about("Seed of the sample.")] = 1
-    parser: Annotated[str, about("Parser of sentences, EDUs and trees.")] = SHIPPED_PARSER
+    parser: Annotated[str, about("Parser of sentences, EDUs and trees: a name, a folder, or hf:NAME.")] = SHIPPED_PARSER
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 
     @property

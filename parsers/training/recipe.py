@@ -25,8 +25,8 @@ class ParserRecipe(TrainingRecipe):
     start: Annotated[
         str | None,
         about(
-            "A shipped parser, or the folder of a trained one relative to the working directory, whose matching layers "
-            "initialise this one; with null only the encoder is initialised."
+            "A shipped parser, the folder of a trained one relative to the working directory, or hf:NAME, whose "
+            "matching layers initialise this one; with null only the encoder is initialised."
         ),
     ] = None
     network: Annotated[NetworkConfig, about("Sizes and design of the layers above it.")] = field(
@@ -50,8 +50,8 @@ class ParserRecipe(TrainingRecipe):
     teachers: Annotated[
         tuple[str, ...],
         about(
-            "Parsers that pseudo-label `texts`: shipped ones, and folders of trained ones relative to the working "
-            "directory."
+            "Parsers that pseudo-label `texts`: shipped ones, folders of trained ones relative to the working "
+            "directory, and hf:NAME."
         ),
     ] = ()
     texts: Annotated[

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from discsum.constants import HUB
 from discsum.errors import InputError
 from discsum.parsers.folder import is_parser
 from discsum.parsers.labels import Label
@@ -25,15 +26,15 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> 
     Args:
         network: The network to initialise.
         tokenizer: Its encoder's.
-        name: A shipped parser, or the folder of a trained one.
+        name: A shipped parser, the folder of a trained one, or `hf:NAME`.
 
     Raises:
         InputError: No such parser, one with another vocabulary, or no matching part.
         WeightsError: A damaged folder.
     """
     # If the folder holds something else, reading it below reports what it is.
-    if not Path(name).is_dir() and not is_parser(name):
-        raise InputError(f"start: expected a shipped parser or the folder of a trained one, found no {name}")
+    if not (Path(name).is_dir() or name.startswith(HUB) or is_parser(name)):
+        raise InputError(f"start: expected a shipped parser, the folder of a trained one, or hf:NAME, found no {name}")
     start = Parser.from_pretrained(name)
     if start.tokenizer.get_vocab() != tokenizer.get_vocab():
         raise InputError(

@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from discsum.constants import HUB
 from discsum.errors import InputError
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.folder import is_parser
@@ -48,16 +49,17 @@ class Teachers:
 
     @classmethod
     def load(cls, names: Sequence[str], labels: Sequence[Label], device: str, bf16: bool) -> Teachers:
-        """Return the parsers of these names: shipped ones, and folders of trained ones.
+        """Return the parsers of these names: shipped ones, folders of trained ones, and `hf:NAME`.
 
         Raises:
             InputError: One is missing, or has another design or other labels.
             WeightsError: A damaged folder.
         """
-        missing = [name for name in names if not Path(name).is_dir() and not is_parser(name)]
+        missing = [name for name in names if not (Path(name).is_dir() or name.startswith(HUB) or is_parser(name))]
         if missing:
             raise InputError(
-                f"teachers: expected shipped parsers or folders of trained ones, found no {', '.join(missing)}"
+                "teachers: expected shipped parsers, folders of trained ones, or hf:NAME, found no "
+                f"{', '.join(missing)}"
             )
         parsers = tuple(Parser.from_pretrained(name, device=device) for name in names)
         for name, parser in zip(names, parsers, strict=True):

@@ -28,7 +28,7 @@ def make_network(width=32, **changes):
 
 def test_a_start_that_is_none():
     with pytest.raises(
-        InputError, match=r"start: expected a shipped parser or the folder of a trained .*, found no gone"
+        InputError, match=r"start: expected a shipped parser, the folder of a trained one, or hf:NAME, found no gone"
     ):
         initialise_from(make_network(), tiny.make_tokenizer(), "gone")
 

@@ -161,8 +161,10 @@ def test_an_unknown_model():
         ExtractiveSummarizer.from_pretrained("no-such-model")
 
 
-def test_a_model_is_pushed_with_its_card(summarizer, tmp_path, monkeypatch):
-    monkeypatch.setattr(summarizer, "card", "# A card\n")
+@pytest.mark.parametrize("files", [[], ["tokenizer.json"]], ids=["summarizer", "parser"])
+def test_a_model_is_pushed_with_its_card(summarizer, files, monkeypatch):
+    model = summarizer.parser if files else summarizer
+    monkeypatch.setattr(model, "card", "# A card\n")
     uploaded = {}
 
     def upload(self, *, folder_path, **options):
@@ -173,8 +175,9 @@ def test_a_model_is_pushed_with_its_card(summarizer, tmp_path, monkeypatch):
         "huggingface_hub.HfApi.create_repo", lambda self, **options: SimpleNamespace(repo_id="me/model")
     )
     monkeypatch.setattr("huggingface_hub.HfApi.upload_folder", upload)
-    assert summarizer.push_to_hub("me/model") == "https://example.org"
-    assert set(uploaded) == {"config.json", "model.safetensors", "README.md"}
+    assert model.push_to_hub("me/model") == "https://example.org"
+    assert set(uploaded) == {"config.json", "model.safetensors", "README.md", *files}
+    assert uploaded["README.md"] == b"# A card\n"
 
 
 def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_path, monkeypatch):
@@ -197,6 +200,21 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
     with pytest.raises(WeightsError, match="me/model: expected a folder"):
         ExtractiveSummarizer.from_pretrained("me/model")
     assert len(asked) == 2
+
+
+def test_a_summarizer_loads_its_parser_from_the_hub(summarizer_folders, parser_folder, tmp_path, monkeypatch):
+    folders = {"me/parser": parser_folder, "me/model": tmp_path / "model"}
+    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", lambda api, name, **options: None)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda name, **options: str(folders[name]))
+    own = ExtractiveSummarizer.from_pretrained(summarizer_folders["edu"])
+    expected = own.summarize(tiny.ARTICLE)
+    own.config = replace(own.config, parser="hf:me/parser")
+    own.save_pretrained(folders["me/model"])
+    found = discsum.summarize(tiny.ARTICLE, model="hf:me/model")
+    assert found.to_json() == expected.to_json()
+    assert discsum.summarize(tiny.ARTICLE, model="hf:me/model", parser="hf:me/parser").to_json() == found.to_json()
+    baseline = discsum.summarize(tiny.ARTICLE, model="lead", parser="hf:me/parser")
+    assert baseline.document == discsum.Parser.from_pretrained("hf:me/parser").parse(tiny.ARTICLE)
 
 
 def test_a_parser_that_is_none():
