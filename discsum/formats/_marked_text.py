@@ -31,10 +31,9 @@ def displayable(text: str) -> str:
 def marked_text(document: Document, summary: Summary | None = None) -> str:
     """Return the text as HTML; every character of it is escaped.
 
-    A paragraph is a `div` with its own direction of writing, so that a browser need not lay out paragraphs that are out
-    of view. A sentence is an element
-    with `data-sentence`, and each part of an EDU in it is one with `data-edu`. With a summary, units of its kind have a
-    class `heat-0` to `heat-9`, and the selected ones are `mark` elements.
+    A paragraph is a `div`, so that it has its own direction of writing, and a browser need not lay it out while it is
+    out of view. A sentence is an element with `data-sentence`, and each part of an EDU in it is one with `data-edu`.
+    With a summary, units of its kind have a class `heat-0` to `heat-9`, and the selected ones are `mark` elements.
     """
     starts = np.array([edu.start for edu in document.edus], dtype=np.int64)
     looks = {unit: _Look(unit, summary, len(document.units(unit))) for unit in UNITS}

@@ -36,6 +36,8 @@ def test_keys_move_through_matrices_and_show_the_row(opened):
     assert active(browser).startswith("EDU 3")
     ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.SHIFT).perform()
     assert cell.get_attribute("textContent").startswith("row: EDU 3, column: EDU 5,")
+    ActionChains(browser).move_to_element(second).click().perform()
+    assert type_keys(Keys.ARROW_LEFT).startswith("row: EDU 3, column: EDU 2,")
     type_keys(Keys.TAB)
     assert not tip.is_displayed()
     assert browser.find_elements("css selector", ".cell") == []
@@ -80,19 +82,27 @@ def test_paragraphs_have_their_own_direction_of_writing(opened):
     assert first["x"] < second["x"]
 
 
-def test_no_other_colour_between_marked_edus_of_a_sentence(opened):
-    browser = opened(document_of([["It rained,", "it poured,", "it hailed."]], random_tree(3, 1)))
+@pytest.mark.parametrize(
+    "edus",
+    [
+        ("It rained,", "it poured,", "it hailed."),
+        ("\u05d9\u05e8\u05d3", "\u05d2\u05e9\u05dd", "\u05d5\u05e9\u05dc\u05d2."),
+    ],
+)
+def test_no_other_colour_between_marked_edus_of_a_sentence(opened, edus):
+    browser = opened(document_of([edus], random_tree(3, 1)))
     press(browser, "Home")
     gaps = browser.execute_script(
         """return [...document.querySelectorAll("#text .current:has(+ .current)")].map((one) => {
-          const [left, right] = [one, one.nextElementSibling].map((edu) => edu.getBoundingClientRect());
-          return [right.left - left.right, getComputedStyle(one).boxShadow];
+          const [edu, next] = [one, one.nextElementSibling].map((edu) => edu.getBoundingClientRect());
+          const gap = next.left > edu.left ? next.left - edu.right : next.right - edu.left;
+          return [gap, getComputedStyle(one).boxShadow];
         })"""
     )
     assert len(gaps) == 2
     for gap, shadows in gaps:
-        assert gap > 0
-        assert max(float(one) for one in re.findall(r"([0-9.]+)px 0px 0px 0px", shadows)) >= gap
+        [reach] = (float(one) for one in re.findall(r"(-?[0-9.]+)px 0px 0px 0px", shadows) if float(one))
+        assert reach / gap >= 1
 
 
 def test_paper_is_white(opened):

@@ -111,7 +111,12 @@ if (byId("maps")) {
     let [row, column, moved] = [0, 0, false];
     canvas.addEventListener("pointermove", (event) => show(canvas, cellOf(figure, event), event));
     canvas.addEventListener("pointerleave", leave);
-    canvas.addEventListener("click", (event) => openRow(cellOf(figure, event)));
+    canvas.addEventListener("click", (event) => {
+      const cell = cellOf(figure, event);
+      // A click takes the focus, so keys move on from its cell.
+      [row, column, moved] = [cell.row, cell.column, true];
+      openRow(cell);
+    });
     canvas.addEventListener("blur", leave);
     canvas.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
