@@ -59,7 +59,8 @@ def check_names(options: Mapping[str, object], arguments: type = SummaryArgument
     """Raise `TypeError` for options that are not among the `arguments`."""
     known = [name for name in SummaryOptions.__dataclass_fields__ if name in arguments.__annotations__]
     if unknown := [name for name in options if name not in known]:
-        near = suggestion(unknown[0], known)
+        fixed = unknown[0] in SummaryArguments.__annotations__
+        near = "; a loaded model has its own" if fixed else suggestion(unknown[0], known)
         raise TypeError(f"expected options among {', '.join(known)}, got {', '.join(unknown)}{near}")
 
 

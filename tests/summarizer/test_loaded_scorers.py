@@ -62,8 +62,11 @@ def test_a_loaded_model_takes_all_options(loaded):
 
 def test_options_of_loading_are_refused_by_a_loaded_model(loaded):
     _, model = loaded
-    with pytest.raises(TypeError, match=r"expected options among units, .*, query, got device$"):
-        model.summarize(tiny.ARTICLE, device="cpu")
+    for given in ({"device": "cpu"}, {"unit": "edu"}):
+        [name] = given
+        message = rf"expected options among units, .*, query, got {name}; a loaded model has its own$"
+        with pytest.raises(TypeError, match=message):
+            model.summarize(tiny.ARTICLE, **given)
     with pytest.raises(InputError, match="expected exactly one of units, words and ratio, got units 2 and words 9"):
         model.summarize(tiny.ARTICLE, units=2, words=9)
 
