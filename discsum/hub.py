@@ -13,6 +13,7 @@ from discsum.errors import InputError, WeightsError
 # Timeout for connecting and for each part of the response, in this check only; downloads may take as long as they need.
 SECONDS = 4.0
 Kind = Literal["model", "dataset"]
+_GATED = "expected a {kind} that you have access to, got a gated one; run hf auth login"
 
 
 def local_only(name: str, kind: Kind = "model", revision: str | None = None, token: str | bool | None = None) -> bool:
@@ -57,9 +58,7 @@ def _local_only(name: str, kind: Kind, revision: str | None, token: str | bool |
     try:
         HfApi().repo_info(own, revision=revision, repo_type=kind, timeout=SECONDS, token=token)
     except GatedRepoError as error:
-        raise failed(
-            f"{name}: expected a {kind} that you have access to, got a gated one; run hf auth login"
-        ) from error
+        raise failed(f"{name}: {_GATED.format(kind=kind)}") from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise failed(
             f"{name}: expected the name of a {kind} on the hub, or a local folder; the hub has no such {kind}, or "
@@ -101,14 +100,30 @@ def downloaded(name: str, **options: Any) -> Path:
         options: Those of `huggingface_hub.snapshot_download`, such as `revision` and `token`.
 
     Raises:
-        WeightsError: The hub has no such model, or does not answer and the cache does not have it.
+        WeightsError: The hub has no such model, or does not answer and the cache does not have it; or a download
+            fails.
     """
     from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import GatedRepoError
 
     if local_only(name, revision=options.get("revision"), token=options.get("token")):
         options["local_files_only"] = True
-    # Users pin `revision`; nothing in a snapshot is run.
-    return Path(snapshot_download(name.removeprefix(HUB), **options))  # nosec B615
+    try:
+        # Users pin `revision`; nothing in a snapshot is run.
+        return Path(snapshot_download(name.removeprefix(HUB), **options))  # nosec B615
+    except GatedRepoError as error:
+        # The hub describes gated models to all.
+        raise WeightsError(f"{name}: {_GATED.format(kind='model')}") from error
+    except TypeError:
+        # An unknown option.
+        raise
+    except Exception as error:
+        # As in `local_only`, the classes depend on the version of the library.
+        said = str(error).partition("\n")[0] or type(error).__name__
+        raise WeightsError(
+            f"{name}: expected to download it or to find all of its files in the cache, got: {said}; check the network "
+            "and the space in HF_HOME, then try again"
+        ) from error
 
 
 def upload(model: Any, name: str, **options: Any) -> str:

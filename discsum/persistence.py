@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,17 +53,19 @@ def locate(name_or_path: str | Path, kind: str | None = None, **hub: Any) -> Pat
 
     Args:
         name_or_path: Name of a shipped model, a folder, or `hf:NAME` on the hub.
-        kind: The kind of model whose shipped names errors list.
+        kind: The kind of model; errors list the shipped ones, and a model on the hub must be of it.
         hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
     Raises:
         TypeError: Neither a name nor a path, or options of the hub for a model that is not there.
-        WeightsError: No such model.
+        WeightsError: No such model, or another kind of model on the hub.
     """
     if not isinstance(name_or_path, (str, Path)):
         raise TypeError(f"expected a model's name or folder, got {name_or_path!r}")
     if str(name_or_path).startswith(HUB):
-        return downloaded(str(name_or_path), **hub)
+        given = str(name_or_path)
+        # A command may name a model several times. The answer is kept no longer, so that new versions are found.
+        return _of_hub(given, kind, hub) if hub else _known(given, kind, int(time.monotonic() // 60))
     if hub:
         raise TypeError(f"from_pretrained: expected {', '.join(hub)} only with hf:NAME, got {name_or_path}")
     for folder in (Path(name_or_path), Path(str(files("discsum") / "weights" / str(name_or_path)))):
@@ -74,6 +78,26 @@ def locate(name_or_path: str | Path, kind: str | None = None, **hub: Any) -> Pat
         f"({', '.join(shipped(kind)) or 'none installed'}){near}; found "
         + (f"a folder without {CONFIG}" if Path(name_or_path).is_dir() else "neither")
     )
+
+
+@lru_cache(maxsize=64)
+def _known(name: str, kind: str | None, minute: int) -> Path:
+    """Return what `_of_hub` does without options, found anew in each minute."""
+    return _of_hub(name, kind, {})
+
+
+def _of_hub(name: str, kind: str | None, options: Mapping[str, Any]) -> Path:
+    """Return the folder of a model on the hub, downloaded if its configuration is of the kind, or of any of discsum's.
+
+    Raises:
+        WeightsError: The hub has no such model, or it is of another kind.
+    """
+    # Models of other libraries may be large, with weights in several formats.
+    first = downloaded(name, **{**options, "allow_patterns": CONFIG}) / CONFIG
+    if not first.is_file():
+        raise WeightsError(f"{name}: expected a model of discsum with {CONFIG}, found no such file; check the name")
+    _check_kind(read_object(first, WeightsError), name, kind)
+    return downloaded(name, **options)
 
 
 def fingerprint(name_or_path: str | Path, kind: str | None = None) -> str:
@@ -121,17 +145,25 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
     """
     path = locate(name_or_path, kind) / CONFIG
     config = read_object(path, WeightsError)
-    if (config.get("kind"), config.get("format")) != (kind, FORMAT):
-        got = f"{config.get('kind')} of format {config.get('format')}"
-        if "kind" not in config:
-            got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
-        elif config["kind"] == kind:
-            got += ", made by another version of discsum; train it again"
-        elif use := _USES.get(str(config["kind"])):
-            got += f", {use}"
-        there = f"; shipped are {', '.join(names)}" if (names := shipped(kind)) else ""
-        raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}{there}")
+    _check_kind(config, str(path), kind)
     return config
+
+
+def _check_kind(config: Mapping[str, Any], source: str, kind: str | None) -> None:
+    """Raise `WeightsError` unless a configuration is of a kind of model, if one is given, or of any of discsum's."""
+    wanted = [kind] if kind else [*_USES]
+    found = config.get("kind")
+    if found in wanted and config.get("format") == FORMAT:
+        return
+    got = f"{found} of format {config.get('format')}"
+    if "kind" not in config:
+        got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
+    elif found in wanted:
+        got += ", made by another version of discsum; train it again"
+    elif use := _USES.get(str(found)):
+        got += f", {use}"
+    there = f"; shipped are {', '.join(names)}" if (names := shipped(kind)) else ""
+    raise WeightsError(f"{source}: expected a {' or '.join(wanted)} of format {FORMAT}, got {got}{there}")
 
 
 def read_card(folder: Path) -> str:

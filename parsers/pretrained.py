@@ -49,7 +49,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
     name or folder.
 
     Args:
-        name: Its name on the hub, with or without `hf:`, or its folder; or a shipped parser or a parser's folder.
+        name: Its name on the hub, with or without `hf:`, or its folder; or a parser: shipped, its folder, or `hf:NAME`.
         revision: Commit on the hub, by default the newest.
         dropout: Whether to keep dropout inside attention. It matters in training only; a parser's encoder ignores it.
 
@@ -57,11 +57,13 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         WeightsError: No such encoder, or one without safetensors weights, special tokens, or a fast tokenizer, which
             gives character offsets; or a model that reads in one direction, or has a decoder.
     """
-    if not name.startswith(HUB) and is_parser(name):
+    packaged = _packaged(name.removeprefix(HUB))
+    # Parsers are never named with a commit.
+    if packaged is None and not revision and is_parser(name):
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)
-    model = CheckedModel(str(_packaged(name) or name), _EXPECTED, revision)
+    model = CheckedModel(str(packaged or name), _EXPECTED, revision)
     tokenizer = model.load("AutoTokenizer", use_fast=True)
     special = _special(tokenizer, name)
     config = model.load("AutoConfig")

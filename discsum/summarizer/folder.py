@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import torch
 from torch import Tensor
 
-from discsum.constants import CONTEXTUAL, HUB, SHIPPED_PARSER, UNITS, VECTORS
+from discsum.constants import CONTEXTUAL, HUB, PARSER_KIND, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.constants import SUMMARIZER_KIND as KIND
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
@@ -180,7 +180,7 @@ def _current_config(config: SummarizerConfig, folder: Path) -> SummarizerConfig:
     parser, sentences = (_current(name, folder) for name in (config.parser, config.sentence_model))
     vectors = _vectors(config, folder)
     config = replace(config, parser=parser, sentence_model=sentences, vectors=vectors, vectors_folder="")
-    found = fingerprint(parser)
+    found = fingerprint(parser, PARSER_KIND)
     if found != config.fingerprint:
         raise WeightsError(
             f"{folder}: expected the parser {parser} with fingerprint {config.fingerprint}, which the "

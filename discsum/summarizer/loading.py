@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from discsum.baselines import baseline
+from discsum.constants import SUMMARIZER_KIND
 from discsum.files import sha256
 from discsum.parsers.loading import MOST, loading_lock
 from discsum.persistence import CONFIG, locate
@@ -33,7 +34,7 @@ def load_scorer(
         return name
     if is_baseline(name):
         return baseline(str(name))
-    folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
+    folder = locate(name if name is not None else SHIPPED[unit or "sentence"], SUMMARIZER_KIND).resolve()
     with loading_lock():
         model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
     check_unit(name, model.unit, unit)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.baselines import BASELINES
-from discsum.constants import PARSER_KIND, SHIPPED_PARSER
+from discsum.constants import PARSER_KIND, SHIPPED_PARSER, SUMMARIZER_KIND
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
@@ -120,4 +120,4 @@ def _makers(options: SummaryOptions, head_files: Sequence[str]) -> dict[str, str
         found = fingerprint(parser or SHIPPED_PARSER, PARSER_KIND)
         return made | {"parser": found} | BASELINES.code(str(name))
     model = name or SHIPPED[options.unit or "sentence"]
-    return made | {"model": fingerprint(model)}
+    return made | {"model": fingerprint(model, SUMMARIZER_KIND)}

@@ -11,7 +11,6 @@ import discsum
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, InputWarning, WeightsError
-from discsum.hub import _local_only
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -178,43 +177,6 @@ def test_a_model_is_pushed_with_its_card(summarizer, files, monkeypatch):
     assert model.push_to_hub("me/model") == "https://example.org"
     assert set(uploaded) == {"config.json", "model.safetensors", "README.md", *files}
     assert uploaded["README.md"] == b"# A card\n"
-
-
-def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_path, monkeypatch):
-    summarizer.save_pretrained(tmp_path / "model")
-    asked = []
-
-    def fetch(name, **options):
-        asked.append((name, options["revision"]))
-        return str(tmp_path / "model")
-
-    def known(api, name, **options):
-        asked.append((name, options["repo_type"], options["revision"], options["token"]))
-
-    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", known)
-    monkeypatch.setattr("discsum.hub._local_only", _local_only.__wrapped__)
-    monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
-    model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1", token="mine")
-    assert asked == [("me/model", "model", "v1", "mine"), ("me/model", "v1")]
-    assert model.name == summarizer.name
-    with pytest.raises(WeightsError, match="me/model: expected a folder"):
-        ExtractiveSummarizer.from_pretrained("me/model")
-    assert len(asked) == 2
-
-
-def test_a_summarizer_loads_its_parser_from_the_hub(summarizer_folders, parser_folder, tmp_path, monkeypatch):
-    folders = {"me/parser": parser_folder, "me/model": tmp_path / "model"}
-    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", lambda api, name, **options: None)
-    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda name, **options: str(folders[name]))
-    own = ExtractiveSummarizer.from_pretrained(summarizer_folders["edu"])
-    expected = own.summarize(tiny.ARTICLE)
-    own.config = replace(own.config, parser="hf:me/parser")
-    own.save_pretrained(folders["me/model"])
-    found = discsum.summarize(tiny.ARTICLE, model="hf:me/model")
-    assert found.to_json() == expected.to_json()
-    assert discsum.summarize(tiny.ARTICLE, model="hf:me/model", parser="hf:me/parser").to_json() == found.to_json()
-    baseline = discsum.summarize(tiny.ARTICLE, model="lead", parser="hf:me/parser")
-    assert baseline.document == discsum.Parser.from_pretrained("hf:me/parser").parse(tiny.ARTICLE)
 
 
 def test_a_parser_that_is_none():

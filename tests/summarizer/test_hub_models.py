@@ -1,0 +1,104 @@
+"""Parsers and summarizers of the Hugging Face hub."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import tiny
+from huggingface_hub.errors import GatedRepoError
+from pretended_hub import pretend, refusal
+
+import discsum
+from discsum.errors import WeightsError
+from discsum.parsers.pretrained import pretrained_encoder
+from discsum.persistence import fingerprint
+from discsum.summarizer.extractive import ExtractiveSummarizer
+
+
+@pytest.fixture(scope="module")
+def models(summarizer_folders, parser_folder, tmp_path_factory):
+    """Return folders by name: a parser, a summarizer that was trained on it, and a model of another library."""
+    folder = tmp_path_factory.mktemp("hub")
+    (folder / "large").mkdir()
+    (folder / "large" / "config.json").write_text(json.dumps({"model_type": "bart", "is_encoder_decoder": True}))
+    (folder / "large" / "pytorch_model.bin").touch()
+    (folder / "empty").mkdir()
+    found = {"me/parser": parser_folder, "me/model": folder / "model"}
+    own = ExtractiveSummarizer.from_pretrained(summarizer_folders["edu"])
+    own.config = replace(own.config, parser="hf:me/parser")
+    own.save_pretrained(folder / "model")
+    return found | {"other/large": folder / "large", "other/empty": folder / "empty"}
+
+
+@pytest.fixture
+def requests(models, tmp_path, monkeypatch):
+    """Return the requests to a hub with the models."""
+    return pretend(monkeypatch, tmp_path / "cache", models)
+
+
+def test_a_summarizer_loads_its_parser_from_the_hub(requests, summarizer_folders):
+    expected = discsum.summarize(tiny.ARTICLE, model=summarizer_folders["edu"])
+    found = discsum.summarize(tiny.ARTICLE, model="hf:me/model")
+    assert found.to_json() == expected.to_json()
+    assert discsum.summarize(tiny.ARTICLE, model="hf:me/model", parser="hf:me/parser").to_json() == found.to_json()
+    baseline = discsum.summarize(tiny.ARTICLE, model="lead", parser="hf:me/parser")
+    assert baseline.document == discsum.Parser.from_pretrained("hf:me/parser").parse(tiny.ARTICLE)
+    # The configuration, then all: each model is listed twice however often it is named.
+    assert [one for one in requests if not one.startswith("get")].count("list me/parser") == 2
+    assert requests.count("list me/model") == 2
+    assert requests.count("get me/parser model.safetensors") == 1
+
+
+def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(requests):
+    model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1", token="mine")
+    assert model.name == "tiny-edu"
+    assert requests[:2] == ["is there me/model", "list me/model v1 mine"]
+    requests.clear()
+    with pytest.raises(WeightsError, match="me/model: expected a folder"):
+        ExtractiveSummarizer.from_pretrained("me/model")
+    assert not requests
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("other/large", "expected a discsum-parser of format 1, got a model of no such kind, perhaps a sequence-to-"),
+        ("other/empty", r"expected a model of discsum with config.json, found no such file; check the name"),
+        ("me/model", "expected a discsum-parser of format 1, got discsum-extractive of format 1, a summarizer, which"),
+        ("me/none", "expected the name of a model on the hub, or a local folder; the hub has no such model"),
+    ],
+)
+def test_only_the_configuration_of_a_wrong_model_is_downloaded(name, message, requests):
+    for load in (discsum.Parser.from_pretrained, lambda name: discsum.parse("It rained.", parser=name)):
+        with pytest.raises(WeightsError, match=f"^hf:{name}: {message}"):
+            load(f"hf:{name}")
+    assert {one for one in requests if one.startswith("get")} <= {f"get {name} config.json"}
+
+
+def test_a_model_without_a_given_kind_is_one_of_discsum(requests, models):
+    assert fingerprint("hf:me/model") == fingerprint(models["me/model"])
+    with pytest.raises(WeightsError, match="other/large: expected a discsum-parser or discsum-extractive of format 1"):
+        fingerprint("hf:other/large")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (refusal(GatedRepoError, 403), "expected a model that you have access to, got a gated one; run hf auth login"),
+        (OSError("no space left"), "expected to download it or to find .*, got: no space left; check the network and"),
+    ],
+)
+def test_a_download_that_fails_is_reported_with_the_name(error, message, requests, monkeypatch):
+    def fail(name, **options):
+        raise error
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
+    with pytest.raises(WeightsError, match=f"^hf:me/parser: {message}"):
+        discsum.Parser.from_pretrained("hf:me/parser")
+
+
+def test_training_takes_the_encoder_of_a_parser_of_the_hub(requests, models):
+    found = pretrained_encoder("hf:me/parser").encoder.state_dict()
+    expected = pretrained_encoder(str(models["me/parser"])).encoder.state_dict()
+    assert found.keys() == expected.keys()
+    assert all(value.equal(expected[name]) for name, value in found.items())
