@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
+# In a parser's folder, the splits that it was trained with.
+SPLITS_FILE = "treebank.json"
 # What a model of another kind is for.
 _USES = {
     PARSER_KIND: "a parser, which parse, extract and preprocess take as --parser (Python: parser=)",

@@ -27,6 +27,7 @@ from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.subwords import without_limits
 from discsum.persistence import (
     CONFIG,
+    SPLITS_FILE,
     WEIGHTS,
     ModelFolder,
     fingerprint,
@@ -57,14 +58,29 @@ class Loaded:
     fingerprint: str
     language: str
     card: str
+    splits: bytes
 
 
-def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str, language: str) -> None:
-    """Write a parser to `folder`, its weights as float16."""
+def save(
+    network: ParserNetwork,
+    tokenizer: Tokenizer,
+    name: str,
+    folder: Path,
+    card: str,
+    language: str,
+    splits: bytes = b"",
+) -> None:
+    """Write a parser to `folder`, its weights as float16; `splits` is the content of `SPLITS_FILE`, if it has one."""
     encoder: Any = network.encoder.encoder.config
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / TOKENIZER) as path:
         tokenizer.save(str(path))
+    if splits:
+        with replacing(folder / SPLITS_FILE) as path:
+            path.write_bytes(splits)
+    else:
+        # Another parser's.
+        (folder / SPLITS_FILE).unlink(missing_ok=True)
     config = {
         "name": name,
         "language": language,
@@ -118,7 +134,9 @@ def load(name_or_path: str | Path) -> Loaded:
     network = _build(config, model)
     _check_indices(network, config, tokenizer, model.path)
     made = fingerprint(model.path)
-    return Loaded(network, without_limits(tokenizer), config.name, made, config.language, read_card(model.path))
+    listed = model.path / SPLITS_FILE
+    splits = listed.read_bytes() if listed.is_file() else b""
+    return Loaded(network, without_limits(tokenizer), config.name, made, config.language, read_card(model.path), splits)
 
 
 def is_parser(name: str) -> bool:

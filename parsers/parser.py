@@ -68,6 +68,7 @@ class Parser:
         fingerprint: str = "",
         language: str = ENGLISH,
         card: str = "",
+        splits: bytes = b"",
     ) -> None:
         """Wrap a network.
 
@@ -76,11 +77,11 @@ class Parser:
             tokenizer: The tokenizer of its encoder.
             name: The parser's name, which documents record.
             fingerprint: Identifies the content of its folder.
-            language: ISO 639-1 code of its treebank's language; texts that look like another one get a warning. Empty
-                if unknown.
+            language: ISO 639-1 code of the language, empty if unknown; texts in another one get a warning.
             card: Its model card.
+            splits: Content of `treebank.json` in its folder.
         """
-        self.network, self.tokenizer, self.name = network.eval(), tokenizer, name
+        self.network, self.tokenizer, self.name, self.splits = network.eval(), tokenizer, name, splits
         self.fingerprint, self.language, self.card = fingerprint, language, card
 
     @classmethod
@@ -112,8 +113,8 @@ class Parser:
         check_precision(precision, device)
         loaded = load(locate(name_or_path, PARSER_KIND, **hub))
         loaded.network.encoder.precision = precision
-        network = loaded.network.to(device)
-        return cls(network, loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language, loaded.card)
+        own = (loaded.name, loaded.fingerprint, loaded.language, loaded.card, loaded.splits)
+        return cls(loaded.network.to(device), loaded.tokenizer, *own)
 
     @property
     def device(self) -> torch.device:
@@ -126,21 +127,19 @@ class Parser:
         return f"Parser(name={self.name!r}, {count:,} parameters, device={str(self.device)!r})"
 
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
-        """Write configuration, float16 weights, tokenizer and model card, by default the parser's own, to `folder`.
+        """Write configuration, float16 weights, tokenizer, splits and model card, by default its own, to `folder`.
 
         Further options, which `push_to_hub` passes, are ignored.
         """
         from discsum.parsers.folder import save
 
-        written = self.card if card is None else card
-        save(self.network, self.tokenizer, self.name, Path(folder), written, self.language)
+        card = self.card if card is None else card
+        save(self.network, self.tokenizer, self.name, Path(folder), card, self.language, self.splits)
 
     def push_to_hub(self, repo_id: str, **options: Any) -> str:
-        """Upload the parser's folder and return the address of the commit.
+        """Upload the parser's folder to a repository such as `me/parser`, and return the address of the commit.
 
-        Args:
-            repo_id: Name on the hub, such as `me/parser`; the repository is created if it does not exist.
-            options: Options of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
+        The options are those of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
         """
         return upload(self, repo_id, **options)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.parsers.training.predicted_trees import is_tree_folder
-from discsum.parsers.training.splits import SPLITS_FILE, Splits, match_names
+from discsum.parsers.training.splits import Splits, match_names
 from discsum.parsers.tree_folder import PUNCTUATION, TreeFolder, read_folder
 from discsum.parsers.treebank import ALL, LISTING, is_gum_checkout, read_gum, read_splits, split_folders, split_name
-from discsum.persistence import locate
+from discsum.persistence import SPLITS_FILE, locate
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,10 @@ from discsum.formats import suffixes
 from discsum.json_objects import checked_fields, read_object
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
 from discsum.parsers.treebank import LISTING, SPLIT_NAMES, is_gum_checkout, read_gum, read_splits, split_folders
+from discsum.persistence import SPLITS_FILE
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
-
-# File in a parser's folder with the splits that it was trained with.
-SPLITS_FILE = "treebank.json"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Parsers and summarizers of the Hugging Face hub."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -9,10 +10,16 @@ from huggingface_hub.errors import GatedRepoError
 from pretended_hub import pretend, refusal
 
 import discsum
-from discsum.errors import WeightsError
+from discsum.document import Document
+from discsum.errors import InputWarning, WeightsError
+from discsum.formats import dump
 from discsum.parsers.pretrained import pretrained_encoder
+from discsum.parsers.training.gold_splits import read_split
+from discsum.parsers.training.splits import Splits
+from discsum.parsers.tree_folder import PUNCTUATION
 from discsum.persistence import fingerprint
 from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.tree import Node, RSTTree
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +109,24 @@ def test_training_takes_the_encoder_of_a_parser_of_the_hub(requests, models):
     expected = pretrained_encoder(str(models["me/parser"])).encoder.state_dict()
     assert found.keys() == expected.keys()
     assert all(value.equal(expected[name]) for name, value in found.items())
+
+
+@pytest.mark.filterwarnings("ignore:.*are guessed")
+def test_a_parser_keeps_the_list_of_its_training_documents(parser_folder, tmp_path, monkeypatch):
+    first, copy, bank = tmp_path / "first", tmp_path / "copy", tmp_path / "bank"
+    document = Document.from_edu_texts(
+        ["It rained,", "and it stopped."], RSTTree(2, [Node(0, 1, 0, "NN", "joint-list")])
+    )
+    splits = Splits.of(PUNCTUATION, {"train": ["rain"]}, {"rain": document})
+    shutil.copytree(parser_folder, first)
+    splits.write(first)
+    discsum.Parser.from_pretrained(first).save_pretrained(copy)
+    assert Splits.read(copy) == splits
+    bank.mkdir()
+    (bank / "rain.rs3").write_text(dump(document, "rs3"))
+    pretend(monkeypatch, tmp_path / "cache", {"me/parser": copy})
+    with pytest.warns(InputWarning, match="hf:me/parser: was trained on 1 of the 1 documents of .*bank, all"):
+        read_split(bank, "all", ["hf:me/parser"])
+    # Another parser in its place does not inherit the list.
+    discsum.Parser.from_pretrained(parser_folder).save_pretrained(copy)
+    assert Splits.read(copy) is None

@@ -160,10 +160,12 @@ def test_an_unknown_model():
         ExtractiveSummarizer.from_pretrained("no-such-model")
 
 
-@pytest.mark.parametrize("files", [[], ["tokenizer.json"]], ids=["summarizer", "parser"])
+@pytest.mark.parametrize("files", [[], ["tokenizer.json", "treebank.json"]], ids=["summarizer", "parser"])
 def test_a_model_is_pushed_with_its_card(summarizer, files, monkeypatch):
     model = summarizer.parser if files else summarizer
     monkeypatch.setattr(model, "card", "# A card\n")
+    if files:
+        monkeypatch.setattr(model, "splits", b"{}")
     uploaded = {}
 
     def upload(self, *, folder_path, **options):
