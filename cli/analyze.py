@@ -31,6 +31,9 @@ from discsum.errors import InputError
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
+# The value of `time --mode` that times encoders; the others time decoders.
+ENCODER = "encoder"
+
 app = command_app(help="Measure sequence-to-sequence models, corpora and trees.", no_args_is_help=True)
 
 
@@ -152,27 +155,30 @@ def time(
     outputs: Annotated[
         list[int] | None,
         typer.Option(
-            "--length",
+            "--output-tokens",
             min=1,
-            help="An output length M in tokens; given three times or more, or four times with one of --tokens. "
+            help="An output length M in tokens; given three times or more, or four times with one of --input-tokens. "
             "Default: 50, 100, ... 300.",
         ),
     ] = None,
     inputs: Annotated[
         list[int] | None,
         typer.Option(
-            "--tokens",
+            "--input-tokens",
             min=1,
-            help="An input length N in tokens; given once, or three times or more. Default: 256, 512, 768 and 1024.",
+            help="An input length N in tokens; given once, or three times or more; with --mode encoder any number of "
+            "times. Default: 256, 512, 768 and 1024.",
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, help="Number of passes; their mean is reported, with --lengths the fastest.")
+        int, typer.Option(min=1, help="Number of passes; their mean is reported, with --mode encoder the fastest.")
     ] = 10,
     mode: Annotated[
         str,
         typer.Option(
-            **choice("forward", "backward", "generate"), help="What to time; backward computes gradients too."
+            **choice("forward", "backward", "generate", ENCODER),
+            help="What to time: passes of the decoder (backward: with gradients), generation, or a compressed encoder "
+            "beside its own full attention.",
         ),
     ] = "forward",
     selector: Annotated[
@@ -182,34 +188,25 @@ def time(
         ),
     ] = ALL,
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
-    encoder: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--lengths",
-            min=1,
-            help="Compare the time of a compressed encoder with that of its full attention instead, on texts of this "
-            "many tokens; may be repeated.",
-        ),
-    ] = None,
     device: Device = "cpu",
 ) -> None:
     """Time decoding, or a compressed encoder, by length.
 
-    Eq 1 and appendix B of Manakul and Gales 2021, without their encoder; with --lengths the encoder alone, after figure
-    5 of Yap et al.
+    Eq 1 and appendix B of Manakul and Gales 2021, without their encoder; with --mode encoder the encoder alone, after
+    figure 5 of Yap et al.
 
-    Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
+    Example: discsum analyze time --model hf:facebook/bart-large-cnn --mode generate
     """
     check_model(model)
     with as_usage():
         check_name(selector)
         check_device(device)
-    if encoder:
-        check_unused(context, context.params.keys() - {"outputs", "inputs", "mode", "selector", "r"}, "with --lengths")
-        show_encoder_times(model, output, encoder, repeats, device)
+    tokens = sorted(set(inputs or [256, 512, 768, 1024]))
+    if mode == ENCODER:
+        check_unused(context, context.params.keys() - {"outputs", "selector", "r"}, f"with --mode {ENCODER}")
+        show_encoder_times(model, output, tokens, repeats, device)
         return
     lengths = sorted(set(outputs or [50, 100, 150, 200, 250, 300]))
-    tokens = sorted(set(inputs or [256, 512, 768, 1024]))
     _check_lengths(lengths, tokens)
     with loading("the model"):
         from discsum.abstractive.analysis.decoding_time import decoder_times, fit_time
@@ -217,11 +214,11 @@ def time(
 
         summarizer = load_model(model, selector, r, device)
     for option, longest, most in (
-        ("--length", max(lengths), summarizer.target_positions),
-        ("--tokens", max(tokens), summarizer.positions),
+        ("--output-tokens", max(lengths), summarizer.target_positions),
+        ("--input-tokens", max(tokens), summarizer.positions),
     ):
         # The start token of a generated summary takes one position.
-        limit = None if most is None else most - (mode == "generate" and option == "--length")
+        limit = None if most is None else most - (mode == "generate" and option == "--output-tokens")
         if limit is not None and longest > limit:
             raise typer.BadParameter(
                 f"{option}: expected at most {limit}, as {model} has {most} positions, got {longest} (--mode {mode})"
@@ -269,6 +266,6 @@ def _check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
     """Raise `BadParameter` if there are too few different lengths to fit the times; called before torch is imported."""
     if len(outputs) < 3 or len(inputs) == 2 or len(outputs) * len(inputs) < 4:
         raise typer.BadParameter(
-            "expected at least four values of --length with one of --tokens, or at least three of each, "
+            "expected at least four values of --output-tokens with one of --input-tokens, or at least three of each, "
             f"got {len(outputs)} and {len(inputs)}"
         )

@@ -1,4 +1,4 @@
-"""`discsum analyze time --lengths`: compare a compressed encoder with its full attention."""
+"""`discsum analyze time --mode encoder`: compare a compressed encoder with its full attention."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from discsum.cli.progress import counting, loading
 
 
 def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats: int, device: str) -> None:
-    """Print and plot the speed-up and the memory of a compressed encoder by text length in tokens."""
-    lengths = sorted(set(lengths))
+    """Print and plot the speed-up and the memory of a compressed encoder by rising text lengths in tokens."""
     with loading("the model"):
         from discsum.abstractive.analysis.encoding_time import encoder_times
         from discsum.abstractive.analysis.pictures import curves
@@ -23,7 +22,7 @@ def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats:
     most = summarizer.positions
     if most is not None and lengths[-1] > most:
         raise typer.BadParameter(
-            f"--lengths: expected at most {most}, the number of positions of {model}, got {lengths[-1]}"
+            f"--input-tokens: expected at most {most}, the number of positions of {model}, got {lengths[-1]}"
         )
     with counting("measured", len(lengths)) as counter:
         samples = []

@@ -104,9 +104,9 @@ def test_attention_of_an_encoder_whose_blocks_have_borders(bart_folder, parser):
 
 
 def test_time(analyze):
-    lengths = [option for length in (5, 10, 20, 30) for option in ("--length", length)]
+    lengths = [option for length in (5, 10, 20, 30) for option in ("--output-tokens", length)]
     # A repeated value is measured once.
-    result, folder = analyze("time", *lengths, "--tokens", 50, "--tokens", 50, "--repeats", 1)
+    result, folder = analyze("time", *lengths, "--input-tokens", 50, "--input-tokens", 50, "--repeats", 1)
     data = json.loads((folder / "time.json").read_text())
     assert [one["output"] for one in data["samples"]] == [5, 10, 20, 30]
     assert [one["term"] for one in data["fit"]["terms"]] == ["1", "M", "M^2"]
@@ -114,7 +114,7 @@ def test_time(analyze):
     assert [row[0] for row in rows] == ["term", "1", "M", "M^2"]
     first = data["fit"]["terms"][0]["seconds"]
     assert rows[1] == ["1", f"{first:.3e}", "1.000e+00"]
-    both = [option for tokens in (50, 100, 200) for option in ("--tokens", tokens)]
+    both = [option for tokens in (50, 100, 200) for option in ("--input-tokens", tokens)]
     analyze("time", *lengths, *both, "--repeats", 1)
     assert len(json.loads((folder / "time.json").read_text())["fit"]["terms"]) == 6
 
@@ -219,7 +219,7 @@ def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
     [
         (("attention", "TABLE", "--model", "BART", "--device", "gpu5"), "gpu5"),
         (("sparsity", "TABLE", "--model", "BART", "--device", "gpu5"), "gpu5"),
-        (("time", "--model", "BART", "--lengths", 20, "--device", "gpu5"), "gpu5"),
+        (("time", "--model", "BART", "--mode", "encoder", "--device", "gpu5"), "gpu5"),
         (("rouge", "TABLE", "--system", "BART", "--device", "gpu5"), "gpu5"),
         (("rouge", "TABLE", "--system", "BART", "--min-tokens", 9, "--max-tokens", 8), "--max-tokens"),
         (("rouge", "TABLE", "--system", "BART", "--beams", 1, "--length-penalty", 2), "beams"),
@@ -233,11 +233,11 @@ def test_wrong_usage_is_told_before_anything_is_read(discsum, bart_folder, tmp_p
 
 def test_lengths_are_checked_before_anything_is_loaded(discsum, bart_folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "discsum.abstractive.analysis.decoding_time", None)
-    result = discsum("analyze", "time", "--model", bart_folder, "--tokens", 50, "--tokens", 100)
+    result = discsum("analyze", "time", "--model", bart_folder, "--input-tokens", 50, "--input-tokens", 100)
     assert result.code == 2
     assert (
-        "expected at least four values of --length with one of --tokens, or at least three of each, got 6 and 2"
-        in result.err
+        "expected at least four values of --output-tokens with one of --input-tokens, or at least three of each, "
+        "got 6 and 2" in result.err
     )
 
 

@@ -33,25 +33,24 @@ def test_it_writes_summaries_and_may_select_sentences(discsum, compressed_folder
 
 
 def test_its_time_beside_its_own_attention(discsum, compressed_folder, bart_folder, tmp_path):
-    lengths = ("--lengths", 20, "--lengths", 40, "--repeats", 1, "-o", tmp_path)
-    result = discsum("analyze", "time", "--model", compressed_folder, *lengths)
+    time = ("analyze", "time", "--mode", "encoder", "--repeats", 1, "-o", tmp_path)
+    lengths = ("--input-tokens", 40, "--input-tokens", 20)
+    result = discsum(*time, "--model", compressed_folder, *lengths)
     assert result.code == 0, result.err
     data = json.loads((tmp_path / "encoder-time.json").read_text())
     assert [one["tokens"] for one in data["samples"]] == [20, 40]
     assert (tmp_path / "encoder-time.png").is_file()
-    result = discsum("analyze", "time", "--model", bart_folder, *lengths)
+    result = discsum(*time, "--model", bart_folder, *lengths)
     assert result.code == 1
-    assert "expected a model with a compressed encoder" in result.err
-    result = discsum("analyze", "time", "--model", compressed_folder, "--lengths", 10_000, "-o", tmp_path)
-    assert (result.code, "--lengths: expected at most" in result.err) == (2, True)
+    assert "--mode encoder: expected a model with a compressed encoder" in result.err
+    result = discsum(*time, "--model", compressed_folder, "--input-tokens", 10_000)
+    assert (result.code, "--input-tokens: expected at most" in result.err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "option", [("--mode", "generate"), ("--selector", "mean_key"), ("--r", 2), ("--length", 5), ("--tokens", 9)]
-)
-def test_options_of_decoding_with_lengths_of_texts(discsum, option, compressed_folder, tmp_path):
-    result = discsum("analyze", "time", "--model", compressed_folder, "--lengths", 20, *option, "-o", tmp_path)
-    assert (result.code, f"{option[0]} cannot be used with --lengths" in result.err) == (2, True)
+@pytest.mark.parametrize("option", [("--selector", "mean_key"), ("--r", 2), ("--output-tokens", 5)])
+def test_options_of_decoding_with_an_encoder(discsum, option, compressed_folder, tmp_path):
+    result = discsum("analyze", "time", "--model", compressed_folder, "--mode", "encoder", *option, "-o", tmp_path)
+    assert (result.code, f"{option[0]} cannot be used with --mode encoder" in result.err) == (2, True)
     assert not list(tmp_path.iterdir())
 
 

@@ -53,7 +53,9 @@ def encoder_times(model: Any, lengths: Sequence[int], repeats: int) -> Iterator[
         InputError: A model whose encoder is not compressed.
     """
     if not hasattr(model, "compressed"):
-        raise InputError("--lengths: expected a model with a compressed encoder, got one with its original attention")
+        raise InputError(
+            "--mode encoder: expected a model with a compressed encoder, got one with its original attention"
+        )
     found = [_measure(model, tokens, repeats) for tokens in lengths]
     decompress(model)
     for tokens, (seconds, mebibytes) in zip(lengths, found, strict=True):

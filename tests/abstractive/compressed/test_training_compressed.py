@@ -245,7 +245,7 @@ def test_the_command_line(begun, parser_folder, tmp_path):
     result = CliRunner().invoke(app, [*given, *penalties])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["encoder"] == "strided_conv"
-    timed = ["analyze", "time", "--model", str(begun.folder / "best"), "--lengths", "20", "--repeats", "1"]
-    result = CliRunner().invoke(app, [*timed, "-o", str(tmp_path)])
+    timed = ["analyze", "time", "--model", str(begun.folder / "best"), "--mode", "encoder", "--repeats", "1"]
+    result = CliRunner().invoke(app, [*timed, "--input-tokens", "20", "-o", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert json.loads((tmp_path / "encoder-time.json").read_text())["samples"][0]["tokens"] == 20
