@@ -95,7 +95,7 @@ def attention(
 @app.command()
 def sparsity(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
-    model: Annotated[list[str], typer.Option(help="Folder of a model, or hf:NAME; may be repeated.")],
+    model: Annotated[list[str], typer.Option(help="Folder of a model, or hf:NAME from the hub; may be repeated.")],
     output: Out = "analysis",
     documents: Documents = 100,
     most: Annotated[int, typer.Option(min=1, help="Maximum number of sentences on the horizontal axis.")] = 30,

@@ -137,8 +137,8 @@ def evaluate(
         str | None,
         typer.Option(
             autocompletion=parsers,
-            help="Name or folder of the parser of texts and summaries. Default: that of the trained models, or "
-            f"{SHIPPED_PARSER} if there are none, if they have different ones, or with --table.",
+            help="Name or folder of the parser of texts and summaries, or hf:NAME from the hub. Default: that of the "
+            f"trained models, or {SHIPPED_PARSER} if there are none, if they have different ones, or with --table.",
         ),
     ] = None,
     device: Device = "cpu",

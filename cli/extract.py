@@ -140,7 +140,8 @@ def extract(
         str | None,
         typer.Option(
             autocompletion=parsers,
-            help="Name or folder of a parser, for baselines only: trained models have their own.",
+            help="Name or folder of a parser, or hf:NAME from the hub; for baselines only: trained models have their "
+            "own.",
         ),
     ] = None,
     device: Device = "cpu",

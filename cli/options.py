@@ -118,7 +118,7 @@ Sentences = Annotated[
     ),
 ]
 ParserName = Annotated[
-    str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser, or hf:NAME.")
+    str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser, or hf:NAME from the hub.")
 ]
 Device = Annotated[str, typer.Option(help="Device for the models: cpu, cuda, ...")]
 Precision = Annotated[

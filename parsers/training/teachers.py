@@ -58,8 +58,8 @@ class Teachers:
         missing = [name for name in names if not (Path(name).is_dir() or name.startswith(HUB) or is_parser(name))]
         if missing:
             raise InputError(
-                "teachers: expected shipped parsers, folders of trained ones, or hf:NAME, found no "
-                f"{', '.join(missing)}"
+                "teachers: expected shipped parsers, folders of trained ones, or hf:NAME, "
+                f"found no {', '.join(missing)}"
             )
         parsers = tuple(Parser.from_pretrained(name, device=device) for name in names)
         for name, parser in zip(names, parsers, strict=True):
