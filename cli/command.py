@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections import Counter
@@ -40,6 +41,15 @@ class _WholeWords:
         return str(self._formatter.getvalue()).replace(self.HYPHEN, "-")
 
 
+def _number(option: Any) -> str:
+    """Return which numbers an option takes, such as `a whole number of at least 1`."""
+    kind = "a whole number" if "int" in str(option.type_descriptor.annotation) else "a number"
+    least, most = option.min, option.max
+    if most is not None:
+        return f"{kind} from {least} to {most:g}"
+    return kind if least is None else f"{kind} of at least {least}"
+
+
 class GroupedCommand(TyperCommand):
     """A command whose plain-text help has a section for each `rich_help_panel`, like Rich's help."""
 
@@ -50,13 +60,13 @@ class GroupedCommand(TyperCommand):
         return str(formatter.getvalue()).rstrip("\n")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; add the value to typer's errors about numbers, which name only the expected type."""
+        """Parse arguments; errors about numbers say what was expected, with the option's range, and what came."""
         self._warn_of_repeated(args)
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             for problem in getattr(error.__cause__, "errors", list)()[:1]:
-                error.message += f", got {problem['input']!r}"
+                error.message = f"expected {_number(error.param)}, got {problem['input']!r}"
             raise
 
     def _warn_of_repeated(self, args: Sequence[str]) -> None:
@@ -83,7 +93,9 @@ class GroupedCommand(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                sections.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+                # One value at a time, also of options that may be repeated; ranges follow the help.
+                shown = re.sub(r"<(?:list\[)?(\w+)(?: range)?\]?>", r"<\1>", record[0]), record[1]
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(shown)
         for name, records in sections.items():
             if records:
                 with formatter.section(name):

@@ -54,6 +54,11 @@ def test_help_breaks_no_name_at_a_hyphen(discsum, monkeypatch, command):
         assert not re.search(r"\w-$", out, re.M)
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_the_type_of_one_value(discsum, command):
+    assert not re.findall(r"<[^>]*(?:range|list)[^>]*>", discsum(*command.split(), "--help").out)
+
+
 def test_help_groups_options(discsum):
     out = discsum("evaluate", "--help").out
     _, *sections = re.split(r"^(\w[^\n]*):\n", out, flags=re.M)
@@ -252,7 +257,7 @@ def test_help_fits_a_terminal_of_80_columns(discsum, monkeypatch, command):
         helps[columns] = discsum(*command.split(), "--help").out
     assert max(map(len, helps[80].splitlines())) <= 80
     # The words are the same at any width: lines break only between words or after a hyphen.
-    words = [re.sub(r"-\n\s+", "-", out).split() for out in helps.values() if "Commands:" not in out]
+    words = [re.sub(r"(?<=\w)-\n\s+", "-", out).split() for out in helps.values() if "Commands:" not in out]
     assert words[:1] == words[1:]
     # Summaries of commands are not truncated.
     assert not any(line.endswith("...") for line in helps[80].partition("Commands:")[2].splitlines())

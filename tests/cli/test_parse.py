@@ -106,12 +106,26 @@ def test_a_name_of_another_format(parse, article, tmp_path, options, name):
     assert not (tmp_path / name).exists()
 
 
-@pytest.mark.parametrize("value", ["many", "0"])
-def test_errors_about_numbers_name_the_value(parse, article, value):
-    result = parse(article, "--batch-size", value)
-    assert (result.code, "--batch-size" in result.err) == (2, True)
-    # "got '0'" comes from Discsum; versions of typer before 0.26 name the value themselves.
-    assert f"got '{value}'" in result.err or f"'{value}' is not" in result.err or f"{value} is not" in result.err
+@pytest.mark.parametrize(
+    ("command", "option", "value", "expected"),
+    [
+        ("parse", "--batch-size", "many", "a whole number of at least 1"),
+        ("parse", "--batch-size", "0", "a whole number of at least 1"),
+        ("parse", "--max-document-bytes", "1MB", "a whole number of at least 1"),
+        ("extract", "--words", "1.5", "a whole number"),
+        ("extract", "--ratio", "half", "a number"),
+        ("extract", "--redundancy", "nan", "a number of at least 0"),
+        ("abstract", "--length-penalty", "11", "a number from 0 to 10"),
+        ("analyze corpus", "--documents", "0", "a whole number of at least 1"),
+        ("analyze sparsity", "--layer", "last", "a whole number of at least 1"),
+    ],
+)
+def test_errors_about_numbers_name_the_range_and_the_value(discsum, article, command, option, value, expected):
+    result = discsum(*command.split(), article, option, value)
+    assert (result.code, option in result.err) == (2, True)
+    # The first is Discsum's; versions of typer before 0.26 name the value themselves.
+    ours = f"expected {expected}, got '{value}'\n"
+    assert ours in result.err or f"'{value}' is not" in result.err or f"{value} is not" in result.err
 
 
 def test_a_name_of_a_picture(parse, article, tmp_path):
