@@ -11,6 +11,7 @@ import typer
 from discsum.abstractive.families import DEFAULT, family_of
 from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.documents import Run
+from discsum.cli.evaluate_checks import check_columns
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
 from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import loading
@@ -20,7 +21,7 @@ from discsum.files import replacing
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
     from discsum.data.inputs import Item
-    from discsum.data.pairs import Pair
+    from discsum.data.pairs import Pair, PairSource
     from discsum.document import Document
 
 Model = Annotated[str, typer.Option(help=SEQUENCE_MODEL)]
@@ -32,6 +33,10 @@ Out = Annotated[
         callback=local_folder,
         help="Folder for the numbers (JSON) and the plots (PNG, SVG), if the command draws any.",
     ),
+]
+Table = Annotated[
+    str,
+    typer.Argument(metavar="TABLE", help="A table of texts with summaries, or a folder that discsum preprocess made."),
 ]
 Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]
 
@@ -82,15 +87,16 @@ def write_numbers(folder: str, name: str, data: Any) -> Path:
     return path
 
 
-def read_table(table: str, documents: int | None, run: Run) -> list[Pair]:
+def read_table(source: PairSource, documents: int | None, run: Run) -> list[Pair]:
     """Return the first `documents` usable pairs of a table, or all if None.
 
     The run reports the rows before them that failed.
     """
-    from discsum.data.pairs import Pair, PairSource
+    check_columns(source)
+    from discsum.data.pairs import Pair
 
     found: list[Pair] = []
-    for entry in PairSource(table).pairs():
+    for entry in source.pairs():
         if isinstance(entry, Pair):
             found.append(entry)
         else:
@@ -98,6 +104,6 @@ def read_table(table: str, documents: int | None, run: Run) -> list[Pair]:
         if len(found) == documents:
             break
     if not found:
-        raise InputError(f"{table}: expected texts with reference summaries, got none")
+        raise InputError(f"{source.name}: expected texts with reference summaries, got none")
     run.done = len(found)
     return found

@@ -12,7 +12,7 @@ import typer
 from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL, check_name
-from discsum.cli.analysis import Documents, Model, Out, load_model, parsed_document, read_table, write_numbers
+from discsum.cli.analysis import Documents, Model, Out, Table, load_model, parsed_document, read_table, write_numbers
 from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_corpora import corpus, trees
 from discsum.cli.analyze_encoder import show_encoder_times
@@ -21,7 +21,7 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import selectors
 from discsum.cli.documents import Run
-from discsum.cli.options import Device, ParserName
+from discsum.cli.options import Device, ParserName, SummaryColumn, TextColumn
 from discsum.cli.progress import counting, loading
 from discsum.constants import BEAMS, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
@@ -94,7 +94,7 @@ def attention(
 
 @app.command()
 def sparsity(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
+    table: Table,
     model: Annotated[list[str], typer.Option(help="Folder of a model, or hf:NAME from the hub; may be repeated.")],
     output: Out = "analysis",
     documents: Documents = 100,
@@ -102,6 +102,8 @@ def sparsity(
     layer: Annotated[
         list[int] | None, typer.Option(min=1, help="A decoder layer to plot; may be repeated. Default: all.")
     ] = None,
+    text_column: TextColumn = None,
+    summary_column: SummaryColumn = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
@@ -115,8 +117,10 @@ def sparsity(
         check_model(name)
     with as_usage():
         check_device(device)
+    from discsum.data.pairs import PairSource
+
     run = Run()
-    pairs = read_table(table, documents, run)
+    pairs = read_table(PairSource(table, text_column, summary_column), documents, run)
     with loading("the parser"):
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import retained_mass

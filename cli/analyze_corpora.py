@@ -10,13 +10,24 @@ import typer
 
 from discsum.abstractive.folder import check_model_location, load_tokenizer
 from discsum.batches import batches
-from discsum.cli.analysis import Out, read_table, write_numbers
+from discsum.cli.analysis import Out, Table, read_table, write_numbers
 from discsum.cli.command import as_usage
 from discsum.cli.documents import BATCH, Run, in_batches
-from discsum.cli.options import Device, Inputs, ParserName
+from discsum.cli.job import CheckedSource
+from discsum.cli.options import (
+    Device,
+    Encoding,
+    Input,
+    Inputs,
+    MaxDocumentBytes,
+    ParserName,
+    Roots,
+    SummaryColumn,
+    TextColumn,
+)
 from discsum.cli.progress import counting, loading
-from discsum.constants import SHIPPED_PARSER
-from discsum.data.inputs import Item, read_inputs
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, SHIPPED_PARSER
+from discsum.data.inputs import Item
 from discsum.devices import check_device
 from discsum.errors import InputError
 
@@ -54,7 +65,7 @@ def _loaded(parser: str, device: str) -> Parser:
 
 
 def corpus(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
+    table: Table,
     model: Annotated[
         str | None,
         typer.Option(help="Folder of a model, or hf:NAME from the hub, with whose tokenizer tokens are counted."),
@@ -63,6 +74,8 @@ def corpus(
     documents: Annotated[
         int | None, typer.Option(min=1, help="Maximum number of documents. Default: all of them.")
     ] = None,
+    text_column: TextColumn = None,
+    summary_column: SummaryColumn = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
@@ -77,8 +90,10 @@ def corpus(
         check_model_location(model)
     with as_usage():
         check_device(device)
+    from discsum.data.pairs import PairSource
+
     run = Run()
-    pairs = read_table(table, documents, run)
+    pairs = read_table(PairSource(table, text_column, summary_column), documents, run)
     from discsum.abstractive.analysis.corpus import corpus_statistics
     from discsum.parsers.parsing import ensure_parsed
 
@@ -104,7 +119,15 @@ def corpus(
 
 
 def trees(
-    inputs: Inputs, output: Out = "analysis", parser: ParserName = SHIPPED_PARSER, device: Device = "cpu"
+    inputs: Inputs,
+    output: Out = "analysis",
+    roots: Roots = "join",
+    input: Input = AUTO,
+    encoding: Encoding = DECLARED,
+    max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
+    text_column: TextColumn = None,
+    parser: ParserName = SHIPPED_PARSER,
+    device: Device = "cpu",
 ) -> None:
     """Show sizes, nuclearity and relations of discourse trees.
 
@@ -116,6 +139,7 @@ def trees(
         check_device(device)
     from discsum.parsers.tree_statistics import tree_statistics
 
+    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes)
     run = Run()
     with counting("counted", None) as counter:
 
@@ -125,7 +149,7 @@ def trees(
             return lambda items: [item.document for item in ensure_parsed(items, lambda: _loaded(parser, device))]
 
         def with_trees() -> Iterator[Document]:
-            for _, document in in_batches(read_inputs(inputs), load, run):
+            for _, document in in_batches(source.items(), load, run):
                 # A warning names the texts without words.
                 if document.tree is not None:
                     yield document

@@ -9,17 +9,27 @@ import typer
 
 from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL
-from discsum.cli.analysis import Documents, Out, load_system, read_table, write_numbers
+from discsum.cli.analysis import Documents, Out, Table, load_system, read_table, write_numbers
 from discsum.cli.command import as_usage
 from discsum.cli.documents import Run
-from discsum.cli.options import Beams, Device, LengthPenalty, MaxTokens, MinTokens, NoTrigramTwice, ParserName
+from discsum.cli.options import (
+    Beams,
+    Device,
+    LengthPenalty,
+    MaxTokens,
+    MinTokens,
+    NoTrigramTwice,
+    ParserName,
+    SummaryColumn,
+    TextColumn,
+)
 from discsum.cli.progress import counting, loading
 from discsum.constants import BEAMS, SHIPPED_PARSER
 from discsum.devices import check_device
 
 
 def rouge(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
+    table: Table,
     system: Annotated[
         list[str],
         typer.Option(
@@ -38,6 +48,8 @@ def rouge(
         ),
     ] = None,
     documents: Documents = 100,
+    text_column: TextColumn = None,
+    summary_column: SummaryColumn = None,
     beams: Beams = BEAMS,
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
@@ -63,8 +75,10 @@ def rouge(
     with as_usage():
         check_device(device)
         generation = Generation(beams, min_tokens, max_tokens, True, length_penalty, block_trigrams=block_trigrams)
+    from discsum.data.pairs import PairSource
+
     run = Run()
-    pairs = read_table(table, documents, run)
+    pairs = read_table(PairSource(table, text_column, summary_column), documents, run)
     with loading("the parser"):
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import rouge_at_r

@@ -144,6 +144,12 @@ def _check_path(model: str) -> None:
         )
 
 
+def check_columns(source: PairSource) -> None:
+    """Raise `BadParameter` for columns of a dataset folder, whose columns are known."""
+    if (source.text_column or source.summary_column) and is_dataset_folder(location(source.name)):
+        raise typer.BadParameter("--text-column, --summary-column: expected neither with a dataset folder")
+
+
 def check_files(
     source: PairSource, first: int, last: int | None, output: str | None, written: Collection[str] = ()
 ) -> None:
@@ -151,8 +157,7 @@ def check_files(
 
     `written` are tables of summaries, which the output must not replace.
     """
-    if (source.text_column or source.summary_column) and is_dataset_folder(location(source.name)):
-        raise typer.BadParameter("--text-column, --summary-column: expected neither with a dataset folder")
+    check_columns(source)
     if output is not None:
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name, *written]))

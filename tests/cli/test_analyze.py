@@ -138,6 +138,34 @@ def test_corpus_without_a_tokenizer(discsum, parser_folder, tmp_path):
     assert (data["summary_words"], data["oracle_sentences"] >= 0.5) == (2, True)
 
 
+def test_columns_of_a_table(discsum, bart_folder, parser_folder, tmp_path):
+    table = tmp_path / "t.jsonl"
+    table.write_text(json.dumps({"body": tiny.ARTICLE, "lead": "The mill broke.", "text": "", "summary": ""}) + "\n")
+    columns = ("--text-column", "body", "--summary-column", "lead")
+    for command in (
+        ("corpus",),
+        ("sparsity", "--model", bart_folder),
+        ("rouge", "--system", f"{bart_folder}", "--max-tokens", 3),
+    ):
+        given = ("analyze", *command, table, "--parser", parser_folder, "-o", tmp_path / "out")
+        assert discsum(*given).code == 1
+        result = discsum(*given, *columns)
+        assert (result.code, result.err) == (0, ""), result.err
+        assert discsum(*given, "--text-column", "gone").err.count("use --text-column") == 1
+    numbers = json.loads((tmp_path / "out" / "corpus.json").read_text())
+    assert (numbers["documents"], numbers["summary_words"]) == (1, 3)
+
+
+def test_columns_of_a_dataset_folder_are_refused(discsum, parser_folder, tmp_path):
+    made = tmp_path / "made"
+    table = write_table(tmp_path / "t.jsonl")
+    assert discsum("preprocess", table, made, "--parser", parser_folder).code == 0
+    given = ("analyze", "corpus", made, "--parser", parser_folder, "-o", tmp_path / "out")
+    assert discsum(*given).code == 0
+    result = discsum(*given, "--text-column", "text")
+    assert (result.code, "expected neither with a dataset folder" in result.err) == (2, True)
+
+
 def test_trees_of_files_and_texts(discsum, parser_folder, tmp_path):
     folder = tmp_path / "trees"
     folder.mkdir()

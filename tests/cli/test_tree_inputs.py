@@ -70,6 +70,10 @@ def test_roots(discsum, headed):
     assert f"{headed}:6: expected one root, got 2: segment '1' and group '4' have no parent" in refused.err
     assert discsum("parse", headed, "--roots", "keep").code == 2
     assert discsum("extract", headed, "--model", "lead", "--roots", "error").code == 1
+    analyze = ("analyze", "trees", headed, "-o", headed.parent / "analysis")
+    assert discsum(*analyze, "--roots", "error").code == 1
+    joined, kept = (discsum(*analyze, "--roots", roots) for roots in ("join", "drop"))
+    assert ("unattached " in joined.out, "unattached " in kept.out) == (True, False)
     drop = discsum("extract", headed, "--model", "lead", "--roots", "drop", "--unit", "edu", "-n", "1")
     assert drop.out == "The bridge is shut\n"
 
