@@ -12,7 +12,7 @@ from discsum.abstractive.families import DEFAULT, family_of
 from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.documents import Run
 from discsum.cli.evaluate_checks import check_columns
-from discsum.cli.options import SEQUENCE_MODEL, selector_options
+from discsum.cli.options import SEQUENCE_MODEL, no_standard_input, selector_options
 from discsum.cli.output_paths import local_folder
 from discsum.cli.progress import loading
 from discsum.errors import InputError
@@ -36,7 +36,11 @@ Out = Annotated[
 ]
 Table = Annotated[
     str,
-    typer.Argument(metavar="TABLE", help="A table of texts with summaries, or a folder that discsum preprocess made."),
+    typer.Argument(
+        metavar="TABLE",
+        callback=no_standard_input,
+        help="A table of texts with summaries, or a folder that discsum preprocess made.",
+    ),
 ]
 Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]
 

@@ -38,6 +38,7 @@ from discsum.cli.options import (
     Truncate,
     Units,
     Words,
+    no_standard_input,
 )
 from discsum.cli.output_paths import local_path
 from discsum.cli.paper_tables import (
@@ -91,6 +92,7 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             metavar="[MODEL...] DATA",
+            callback=no_standard_input,
             autocompletion=systems,
             help="Parsers, or folders of their trees, and a treebank; or summarizers and a table of texts with "
             "summaries or a folder that discsum preprocess made.",

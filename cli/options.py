@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -32,6 +32,8 @@ from discsum.encoder.heads import HEADS
 from discsum.errors import InputError
 from discsum.format_registry import readable
 
+T = TypeVar("T", str, list[str] | None)
+
 # Sections of the help.
 OF_INPUTS = "Input options"
 OF_SELECTION = "Selection options"
@@ -43,6 +45,17 @@ def _known_encoding(name: str) -> str:
         with as_usage():
             check_encoding(name)
     return name
+
+
+def no_standard_input(names: T) -> T:
+    """Return the argument of a command that cannot read standard input; a callback.
+
+    Raises:
+        BadParameter: `-`, which stands for standard input.
+    """
+    if "-" in ([names] if isinstance(names, str) else names or ()):
+        raise typer.BadParameter("expected a file or folder, got -: this command does not read standard input")
+    return names
 
 
 Inputs = Annotated[

@@ -128,15 +128,26 @@ def local_path(output: str | None) -> str | None:
     return output
 
 
+def check_no_stream(folder: str) -> str:
+    """Return the name of an output folder unchanged.
+
+    Raises:
+        BadParameter: `-`, which stands for standard output.
+    """
+    if folder == "-":
+        raise typer.BadParameter("expected a folder, got -, which stands for standard output (a folder: ./-)")
+    return folder
+
+
 def local_folder(output: str | None) -> str | None:
     """Return the path of an output folder, or None, unchanged; the callback of options that name a folder.
 
     Raises:
-        BadParameter: A URL.
+        BadParameter: A URL, or `-`.
         InputError: A file, or a folder that cannot be written.
     """
     if local_path(output) is not None:
-        check_writable(Path(str(output)), folder=True)
+        check_writable(Path(check_no_stream(str(output))), folder=True)
     return output
 
 

@@ -18,8 +18,9 @@ from discsum.cli.options import (
     Precision,
     SummaryColumn,
     TextColumn,
+    no_standard_input,
 )
-from discsum.cli.output_paths import check_outside, check_writable
+from discsum.cli.output_paths import check_no_stream, check_outside, check_writable
 from discsum.cli.shard_options import (
     CpusPerWorker,
     EngineName,
@@ -47,6 +48,7 @@ def preprocess(
         str,
         typer.Argument(
             metavar="INPUT",
+            callback=no_standard_input,
             help="A .jsonl, .csv or .tsv table (also .gz, .zst, ...), a .parquet table, a folder of tables, a pattern "
             "such as 'train/*.parquet', or a URL of these such as s3://BUCKET/train; a folder that the library "
             "datasets saved; or hf:NAME[:CONFIG[:SPLIT]] for a dataset on the Hugging Face hub.",
@@ -54,7 +56,10 @@ def preprocess(
         ),
     ],
     folder: Annotated[
-        str, typer.Argument(metavar="OUT", help="Folder of the dataset, or its URL.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="OUT", callback=check_no_stream, help="Folder of the dataset, or its URL.", show_default=False
+        ),
     ],
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[

@@ -121,3 +121,33 @@ def test_a_file_does_not_take_the_place_of_a_closed_stream(folder):
     result = shell(f"{DISCSUM} parse a.json --format rsd -o out.rsd >&- 2>&- <&-", folder)
     assert result.returncode == 0
     assert "We came" in (folder / "out.rsd").read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("preprocess", "-", "out"),
+        ("evaluate", "lead", "-"),
+        ("evaluate", "-", "news.jsonl"),
+        ("analyze", "corpus", "-"),
+        ("analyze", "sparsity", "-", "--model", "m"),
+        ("analyze", "rouge", "-", "--system", "m"),
+    ],
+)
+def test_commands_that_do_not_read_standard_input(discsum, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    result = discsum(*command)
+    assert (result.code, "got -: this command does not read standard input" in result.err) == (2, True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("preprocess", "news.jsonl", "-"), ("train", "parser", "-o", "-"), ("analyze", "corpus", "news.jsonl", "-o", "-")],
+)
+def test_no_folder_is_named_like_standard_output(discsum, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "news.jsonl").write_text('{"text": "It rained. She left.", "summary": "Rain."}\n')
+    result = discsum(*command)
+    assert (result.code, "expected a folder, got -, which stands for standard output" in result.err) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["news.jsonl"]
