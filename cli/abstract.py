@@ -20,6 +20,8 @@ from discsum.cli.options import (
     Encoding,
     Input,
     Inputs,
+    Json,
+    JsonLines,
     LengthPenalty,
     MaxDocumentBytes,
     MaxTokens,
@@ -85,7 +87,8 @@ def abstract(
     coverage_penalty: CoveragePenalty = None,
     block_trigrams: NoTrigramTwice = False,
     device: Device = "cpu",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
+    json: Json = False,
+    jsonl: JsonLines = False,
     output: Output = None,
     sentences: Sentences = "model",
     roots: Roots = "join",
@@ -123,12 +126,13 @@ def abstract(
     own = parser if "parser" in given_options(context) else None
     source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, parser=own)
     job = Job.of(source)
+    json = json or jsonl
     writer = Writer(
         inputs,
         output,
         ".json" if json else ".txt",
         one_file=True,
-        lines=json and (is_json_lines(output) or not job.single),
+        lines=json and (jsonl or is_json_lines(output) or not job.single),
     )
     check_model(model)
 

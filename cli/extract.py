@@ -24,6 +24,8 @@ from discsum.cli.options import (
     HeadFiles,
     Input,
     Inputs,
+    Json,
+    JsonLines,
     Layout,
     MaxDocumentBytes,
     Output,
@@ -104,10 +106,8 @@ def extract(
             rich_help_panel=OF_SELECTION,
         ),
     ] = False,
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="Print JSON with units, offsets and scores; several documents: one per line."),
-    ] = False,
+    json: Json = False,
+    jsonl: JsonLines = False,
     model: Annotated[
         str | None,
         typer.Option(
@@ -208,7 +208,8 @@ def extract(
         return
     check_no_shards(context)
     job = Job.of(source)
-    suffix, lines = ".json" if json else ".txt", json and (is_json_lines(output) or not job.single)
+    json = json or jsonl
+    suffix, lines = ".json" if json else ".txt", json and (jsonl or is_json_lines(output) or not job.single)
     signature = result_options(context)
     writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
     reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None

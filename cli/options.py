@@ -75,6 +75,8 @@ Output = Annotated[
         help="A file, or a folder (a path without suffix) for one file per document. Default: standard output.",
     ),
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")]
+JsonLines = Annotated[bool, typer.Option("--jsonl", help="Print JSON, one object per line, also of a single document.")]
 Encoding = Annotated[
     str,
     typer.Option(

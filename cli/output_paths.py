@@ -40,7 +40,7 @@ def check_ending(path: Path, suffix: str, option: str) -> None:
         remedy = f"results are not compressed; leave out {ending}"
     elif ending in map(format_suffix, writable()) or is_table(path):
         remedy = (
-            "change the ending, or choose its format (parse: --format; extract and abstract: --json; pages of extract: "
+            "change the ending, or choose its format (--json; other formats of parse: --format; pages of extract: "
             "--report)"
         )
     if remedy:

@@ -21,6 +21,8 @@ from discsum.cli.options import (
     Encoding,
     Input,
     Inputs,
+    Json,
+    JsonLines,
     MaxDocumentBytes,
     Output,
     ParserName,
@@ -80,10 +82,11 @@ def parse(
             metavar="|".join(writable(installed=False)),
             autocompletion=among(writable),
             callback=one_of(writable),
-            help="Output format; tree is an outline.",
+            help="Output format; tree is an outline, json the same as --json.",
         ),
     ] = "tree",
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print JSON, one object per line.")] = False,
+    json: Json = False,
+    jsonl: JsonLines = False,
     output: Output = None,
     sentences: Sentences = "model",
     edus: Annotated[
@@ -127,9 +130,10 @@ def parse(
 
     Example: discsum parse article.txt --format rs3 -o article.rs3
     """
-    if jsonl and format not in SHOWN:
-        raise typer.BadParameter(f"cannot be combined with --format {format}", param_hint="--jsonl")
-    format = "json" if jsonl else format
+    if (json or jsonl) and format not in SHOWN:
+        option = "--jsonl" if jsonl else "--json"
+        raise typer.BadParameter(f"cannot be combined with --format {format}", param_hint=option)
+    format = "json" if json or jsonl else format
     if brackets and format != "dis":
         raise typer.BadParameter(f"needs --format dis, got {format}", param_hint="--brackets")
     own = parser if "parser" in given_options(context) else None
