@@ -17,7 +17,7 @@ from discsum.devices import check_device
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
-from discsum.errors import InputError, WeightsError
+from discsum.errors import InputError, WeightsError, warn_caller
 from discsum.hub import upload
 from discsum.inference import inference, own_defaults
 from discsum.parsers.loading import load_parser
@@ -27,7 +27,7 @@ from discsum.persistence import ModelFolder, locate, read_card, read_model
 from discsum.ranking import log_odds
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, default_policy
-from discsum.summarizer.folder import SummarizerConfig, read_network, trained_layers, write_summarizer
+from discsum.summarizer.folder import SummarizerConfig, only_here, read_network, trained_layers, write_summarizer
 from discsum.summarizer.options import SHIPPED, SelectionArguments, SummaryOptions, check_names, check_unit
 from discsum.summarizer.pipeline import SummaryPipeline
 from discsum.summary import Summary
@@ -178,12 +178,17 @@ class ExtractiveSummarizer(UnitScorer):
         write_summarizer(self, Path(folder), self.card if card is None else card)
 
     def push_to_hub(self, repo_id: str, **options: Any) -> str:
-        """Upload the model's folder and return the address of the commit.
+        """Upload the model's folder and return the address of the commit; warn of parts that others cannot load.
 
         Args:
             repo_id: Name on the hub, such as `me/model`; the repository is created if it does not exist.
             options: Options of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
         """
+        if folders := only_here(self.config):
+            warn_caller(
+                f"{repo_id}: expected a parser, an encoder and a summarizer of sentences that others can load, got the "
+                f"folders {', '.join(folders)}; upload them first, and train the model with their names on the hub"
+            )
         return upload(self, repo_id, **options)
 
     def summarize(self, text: str | Document, *, id: str | int = "", **options: Unpack[SelectionArguments]) -> Summary:

@@ -103,7 +103,7 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
         fingerprint=model.parser.fingerprint,
         sentence_model=_recorded(sentences, folder) if sentences else "",
         sentence_fingerprint=fingerprint(sentences, KIND) if sentences else "",
-        vectors_folder=_relative(vectors, folder) if vectors not in VECTORS and Path(vectors).is_dir() else "",
+        vectors_folder=_relative(vectors, folder) if _is_encoder_folder(vectors) else "",
     )
     network = model.network.config
     config: dict[str, Any] = {"name": model.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
@@ -121,6 +121,17 @@ def head_code(network: SynthesizerConfig) -> dict[str, str]:
 def _recorded(name: str, folder: Path) -> str:
     """Return what a model in `folder` records of another: its name if shipped or on the hub, or the path to it."""
     return name if name in shipped() or name.startswith(HUB) else _relative(name, folder)
+
+
+def only_here(config: SummarizerConfig) -> list[str]:
+    """Return the parser, summarizer of sentences and encoder that are folders, which other machines do not have."""
+    parts = filter(None, (config.parser, config.sentence_model))
+    folders = [name for name in parts if name not in shipped() and not name.startswith(HUB)]
+    return [*folders, config.vectors] if _is_encoder_folder(config.vectors) else folders
+
+
+def _is_encoder_folder(vectors: str) -> bool:
+    return vectors not in VECTORS and Path(vectors).is_dir()
 
 
 def _relative(path: str, folder: Path) -> str:
@@ -180,13 +191,13 @@ def _current_config(config: SummarizerConfig, folder: Path) -> SummarizerConfig:
     parser, sentences = (_current(name, folder) for name in (config.parser, config.sentence_model))
     vectors = _vectors(config, folder)
     config = replace(config, parser=parser, sentence_model=sentences, vectors=vectors, vectors_folder="")
-    found = fingerprint(parser, PARSER_KIND)
+    found = _fingerprint_of("parser", parser, PARSER_KIND, folder)
     if found != config.fingerprint:
         raise WeightsError(
             f"{folder}: expected the parser {parser} with fingerprint {config.fingerprint}, which the "
             f"model was trained on, got {found}; train the model again"
         )
-    found = fingerprint(sentences, KIND) if sentences else ""
+    found = _fingerprint_of("summarizer of sentences", sentences, KIND, folder) if sentences else ""
     if found != config.sentence_fingerprint:
         raise WeightsError(
             f"{folder}: expected the summarizer of sentences {sentences or 'none'} with fingerprint "
@@ -194,6 +205,14 @@ def _current_config(config: SummarizerConfig, folder: Path) -> SummarizerConfig:
             "train the model again"
         )
     return config
+
+
+def _fingerprint_of(part: str, name: str, kind: str, folder: Path) -> str:
+    """Return the fingerprint of a model that the model in `folder` needs; if there is none, the error says for what."""
+    try:
+        return fingerprint(name, kind)
+    except WeightsError as error:
+        raise WeightsError(f"{folder}: expected the {part} that the model was trained with: {error}") from error
 
 
 def _current(name: str, folder: Path) -> str:

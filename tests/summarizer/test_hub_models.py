@@ -1,7 +1,9 @@
 """Parsers and summarizers of the Hugging Face hub."""
 
 import json
+import re
 import shutil
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -130,3 +132,24 @@ def test_a_parser_keeps_the_list_of_its_training_documents(parser_folder, tmp_pa
     # Another parser in its place does not inherit the list.
     discsum.Parser.from_pretrained(parser_folder).save_pretrained(copy)
     assert Splits.read(copy) is None
+
+
+def test_a_summarizer_whose_parts_others_lack(requests, summarizer_folders, models, tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.summarizer.extractive.upload", lambda model, name, **options: name)
+    own = ExtractiveSummarizer.from_pretrained(summarizer_folders["edu"])
+    with pytest.warns(
+        InputWarning, match="me/copy: expected a parser, .* that others can load, got the folders .*tiny-p"
+    ):
+        assert own.push_to_hub("me/copy") == "me/copy"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hub = ExtractiveSummarizer.from_pretrained("hf:me/model")
+        hub.push_to_hub("me/copy")
+    hub.config = replace(hub.config, vectors=str(tmp_path))
+    with pytest.warns(InputWarning, match=f"got the folders {re.escape(str(tmp_path))}; upload"):
+        hub.push_to_hub("me/copy")
+    shutil.copytree(summarizer_folders["edu"], tmp_path / "elsewhere" / "copy")
+    with pytest.raises(
+        WeightsError, match=r"copy: expected the parser that the model was trained with: \.\..*tiny-parse"
+    ):
+        ExtractiveSummarizer.from_pretrained(tmp_path / "elsewhere" / "copy")
