@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import torch
 
 from discsum.errors import DiscsumError, InputError
 from discsum.files import clear_unfinished, replacing
+from discsum.persistence import check_finite
 from discsum.training.best_weights import BestWeights
 from discsum.training.checkpoint import CARD_ONLY, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.sampling import Batches
@@ -174,8 +176,7 @@ class TrainingLoop:
                 group["lr"] = group["peak"] * factor
             self.optimizer.zero_grad()
             losses = self._gradients(Step(number, number / self.batches.steps, done))
-            if recipe.max_grad_norm:
-                self.accelerator.clip_grad_norm_(self._wrapped.parameters(), recipe.max_grad_norm)
+            self._clip(number)
             self.optimizer.step()
             if self.average:
                 update_average(self.average, self.task.network, number, recipe.average)
@@ -209,11 +210,26 @@ class TrainingLoop:
                 processes.backward(found[LOSS])
         return losses
 
+    def _clip(self, number: int) -> None:
+        """Limit the norm of the gradients of a step.
+
+        A loss can be finite where its gradient is not. The next step's loss would then be NaN, on other documents.
+        """
+        norm = self.accelerator.clip_grad_norm_(self._wrapped.parameters(), self.recipe.max_grad_norm or math.inf)
+        # Under float16 the gradients of some steps overflow; the gradient scaler of accelerate skips these steps.
+        if not torch.isfinite(norm) and self.accelerator.scaler is None:
+            names = ", ".join(self.task.train.ids(self.batches[number].tolist()))
+            raise DiscsumError(
+                f"step {number + 1}: the norm of the gradients is {norm.item()} on {names}; expected a number: check "
+                "these documents, or lower learning_rate"
+            )
+
     def _validate(self, steps: int, means: dict[str, float]) -> LogEntry:
         """Validate after `steps` steps; keep the weights if they are the best."""
         task = self.task
         with self._averaged():
             task.network.eval()
+            check_finite(task.network.state_dict().items(), f"step {steps}: training diverged, lower learning_rate")
             parts = {name: value for name, value in means.items() if name != LOSS}
             entry = LogEntry(steps, means[LOSS], task.validate(), parts)
             if not all(np.isfinite(value) for value in entry.validation.values()):

@@ -1,0 +1,38 @@
+"""Steps that fail: gradients and weights that are no numbers, too little memory."""
+
+import pytest
+import torch
+from test_loop import LineTask, recipe
+
+from discsum.errors import DiscsumError
+from discsum.training.loop import TrainingLoop
+
+
+@pytest.mark.parametrize("max_grad_norm", [0, 1])
+def test_a_gradient_that_is_no_number_names_the_documents_of_its_step(tmp_path, max_grad_norm):
+    """The next step's loss, on other documents, would be NaN."""
+    loop = TrainingLoop(LineTask(recipe(max_grad_norm=max_grad_norm)), tmp_path)
+    loss, steps = loop.task.loss, []
+
+    def steep(network, batch):
+        steps.append(batch)
+        found = loss(network, batch)
+        if len(steps) == 5:
+            # The root of 0 is 0, its derivative infinite.
+            found["loss"] = found["loss"] + (0 * network.weight).sum().sqrt()
+        return found
+
+    loop.task.loss = steep
+    names = ", ".join(f"point-{index}" for index in loop.batches[4])
+    with pytest.raises(DiscsumError, match=f"step 5: the norm of the gradients is nan on {names}; expected a number"):
+        loop.run()
+    assert [entry.steps for entry in TrainingLoop(LineTask(loop.recipe), tmp_path).log] == [3]
+
+
+def test_weights_that_are_no_numbers_are_not_validated(tmp_path):
+    # The step of plain gradient descent, rate times gradient, overflows.
+    task = LineTask(recipe(learning_rate=3e38, warmup=0.0, max_grad_norm=0, validate_every=1))
+    task.optimizer = torch.optim.SGD
+    with pytest.raises(DiscsumError, match=r"step 1: training diverged, lower learning_rate: .* but bias has others"):
+        TrainingLoop(task, tmp_path).run()
+    assert task.validations == 0
