@@ -120,8 +120,9 @@ class TrainingLoop:
         while not self.finished:
             first, started = self._done(), time.monotonic()
             after = min(self.end, first + (self.recipe.validate_every or self.batches.steps))
-            means = self._train(first, after)
-            entries = [self._validate(after, means)] if main else [None]
+            with _advice_on_memory(after):
+                means = self._train(first, after)
+                entries = [self._validate(after, means)] if main else [None]
             # Only the first process validates and sends its entry to all others.
             broadcast_object_list(entries)
             entry = entries[0]
@@ -268,3 +269,18 @@ class TrainingLoop:
             yield
         finally:
             network.load_state_dict(own)
+
+
+@contextmanager
+def _advice_on_memory(after: int) -> Iterator[None]:
+    """Turn a lack of memory before the end of the validation after step `after` into an error with a remedy."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        # On a CPU, torch raises a plain RuntimeError.
+        if not isinstance(error, (MemoryError, torch.OutOfMemoryError)) and "can't allocate memory" not in str(error):
+            raise
+        raise DiscsumError(
+            f"expected enough memory to train and validate up to step {after}, got too little ({error}); repeat the "
+            "command where more is free, or start in another folder with more accumulate or less batch_size"
+        ) from error

@@ -36,3 +36,24 @@ def test_weights_that_are_no_numbers_are_not_validated(tmp_path):
     with pytest.raises(DiscsumError, match=r"step 1: training diverged, lower learning_rate: .* but bias has others"):
         TrainingLoop(task, tmp_path).run()
     assert task.validations == 0
+
+
+def refuse_allocation():
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+
+@pytest.mark.parametrize("allocate", [refuse_allocation, lambda: torch.empty(10**15), lambda: bytearray(10**15)])
+@pytest.mark.parametrize("method", ["loss", "validate"])
+def test_a_lack_of_memory_names_the_fields_that_need_less(tmp_path, monkeypatch, allocate, method):
+    with monkeypatch.context() as patch:
+        patch.setattr(LineTask, method, lambda *arguments: allocate())
+        with pytest.raises(DiscsumError, match=r"memory to train and validate up to step 3, got .* more accumulate or"):
+            TrainingLoop(LineTask(recipe()), tmp_path).run()
+    assert TrainingLoop(LineTask(recipe()), tmp_path).run().steps == 12
+
+
+def test_other_errors_of_torch_stay_what_they_are(tmp_path):
+    task = LineTask(recipe())
+    task.validate = lambda: torch.zeros(2) @ torch.zeros(3)
+    with pytest.raises(RuntimeError, match="inconsistent tensor size"):
+        TrainingLoop(task, tmp_path).run()
