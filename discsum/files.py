@@ -30,6 +30,8 @@ PIECE = 1 << 20
 _NUMBERS = Path("/proc/self/ns/pid")
 # Whether signal 0 asks if a process is running; on Windows it would end it.
 _SIGNALS = os.name == "posix"
+# How Rust ends the message of such an error, for example in safetensors and tokenizers.
+_SYSTEM_ERROR = re.compile(r"([^:]+) \(os error (\d+)\)$")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -68,6 +70,24 @@ def replacing(path: Path) -> Iterator[Path]:
         if error.errno is None or str(error.filename or partial) != str(partial):
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
+
+@contextmanager
+def system_errors(folder: Path) -> Iterator[None]:
+    """Raise errors of the operating system as `OSError` with a path, also those that libraries in Rust raise as theirs.
+
+    Raises:
+        OSError: Such an error in the block; it names `folder` unless the error itself has a path.
+    """
+    try:
+        yield
+    except Exception as error:
+        if found := _SYSTEM_ERROR.search(str(error)):
+            # Its own words: the numbers of Windows are not those of `os.strerror`.
+            raise OSError(int(found[2]), found[1].strip(), str(folder)) from error
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            raise OSError(error.errno, error.strerror, str(folder)) from error
+        raise
 
 
 def clear_unfinished(folder: Path) -> None:

@@ -14,7 +14,16 @@ from threading import Event
 import pytest
 
 from discsum.errors import InputError
-from discsum.files import ABANDONED, WRITING, clear_unfinished, locked, process_scope, replace_folder, replacing
+from discsum.files import (
+    ABANDONED,
+    WRITING,
+    clear_unfinished,
+    locked,
+    process_scope,
+    replace_folder,
+    replacing,
+    system_errors,
+)
 
 
 def test_a_failed_write_names_the_file(tmp_path):
@@ -23,6 +32,32 @@ def test_a_failed_write_names_the_file(tmp_path):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert raised.value.filename == str(tmp_path / "out.txt")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Exception("I/O error: No space left on device (os error 28)"),
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "model"),
+    ],
+)
+def test_errors_of_the_system_are_told_as_such_and_name_a_path(error):
+    with pytest.raises(OSError, match="No space left on device") as raised, system_errors(Path("model")):
+        raise error
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, "model")
+
+
+def test_an_error_of_the_system_keeps_its_words():
+    """The numbers of Windows are not those of `os.strerror`."""
+    with pytest.raises(OSError) as raised, system_errors(Path("model")):
+        raise Exception("Error while serializing: I/O error: There is not enough space on the disk. (os error 112)")
+    assert (raised.value.strerror, raised.value.filename) == ("There is not enough space on the disk.", "model")
+
+
+def test_errors_of_others_are_left_alone():
+    with pytest.raises(KeyError), system_errors(Path("model")):
+        raise KeyError("a tensor (os error) 28")
 
 
 def test_an_error_of_the_file_written_to_names_the_one_it_replaces(tmp_path):

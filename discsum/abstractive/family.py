@@ -16,7 +16,7 @@ from torch import Tensor
 from discsum.abstractive.folder import plain_tokenizer
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.document import Document
-from discsum.files import replacing_folder
+from discsum.files import replacing_folder, system_errors
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -87,7 +87,7 @@ class Family(ABC, Generic[Recipe]):
 
     def save(self, folder: Path) -> None:
         """Write the model, everything that its family adds, and its tokenizer to a folder, atomically."""
-        with replacing_folder(folder) as new:
+        with replacing_folder(folder) as new, system_errors(folder):
             self.model.save_pretrained(new)
             plain_tokenizer(self.tokenizer).save_pretrained(new)
 

@@ -1,6 +1,7 @@
 """Training runs of abstractive summarizers, from random weights, on a few small texts."""
 
 import json
+import os
 import re
 import shutil
 
@@ -51,6 +52,21 @@ def test_training_learns(begun):
     assert losses[-1] < losses[0]
     assert begun.best.validation["loss"] == min(losses)
     assert "A note." in (begun.folder / "best" / "README.md").read_text()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX limits the size of files")
+def test_weights_that_cannot_be_written_are_an_error_of_the_system(begun, tmp_path):
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as raised:
+            begun.task.save(tmp_path / "model")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert raised.value.filename == str(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
 
 
 def test_restoring_needs_a_mask(begun, data, parser_folder, tmp_path):
