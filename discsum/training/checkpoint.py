@@ -78,9 +78,9 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            state = parse_object(_parts(file.metadata())[1], str(path), WeightsError)
+            state = parse_object(_parts(file.metadata())[1], "its state", WeightsError)
             there: dict[str, Any] = state["recipe"]
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, WeightsError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start again") from error
     if not state.keys() >= {"data", "log", "task"}:
         raise WeightsError(f"{path}: expected a checkpoint of this version, got an older one; delete it to start again")

@@ -314,6 +314,12 @@ def test_a_checkpoint_of_an_older_version_is_named(tmp_path, lacks):
         earlier_state(tmp_path, {})
 
 
+def test_a_checkpoint_with_a_damaged_state_is_to_be_deleted(tmp_path):
+    save_file({"network.weight": torch.zeros(1)}, tmp_path / LAST, {"state": '0 {"log": ['})
+    with pytest.raises(WeightsError, match=r"expected a checkpoint, got its state: expected JSON .*; delete it"):
+        earlier_state(tmp_path, {})
+
+
 def test_a_validation_that_gives_no_number_ends_the_run(tmp_path):
     task = LineTask(recipe())
     task.validate = lambda: {"error": float("nan")}
