@@ -182,7 +182,8 @@ class TrainingLoop:
             if self.average:
                 update_average(self.average, self.task.network, number, recipe.average)
             totals = {name: totals.get(name, 0.0) + value for name, value in losses.items()}
-            rate = (number + 1 - first) / (time.monotonic() - started)
+            # The clock of Windows may not have moved since.
+            rate = (number + 1 - first) / max(time.monotonic() - started, 1e-6)
             self.report(f"step {number + 1}/{self.end} loss {losses[LOSS]:.4f}, {rate:.1f} steps a second\r")
         return {name: round(total / (after - first), 4) for name, total in totals.items()}
 

@@ -1,4 +1,4 @@
-"""Steps that fail: gradients and weights that are no numbers, too little memory."""
+"""Steps that fail: gradients and weights that are no numbers, too little memory, a coarse clock."""
 
 import pytest
 import torch
@@ -36,6 +36,11 @@ def test_weights_that_are_no_numbers_are_not_validated(tmp_path):
     with pytest.raises(DiscsumError, match=r"step 1: training diverged, lower learning_rate: .* but bias has others"):
         TrainingLoop(task, tmp_path).run()
     assert task.validations == 0
+
+
+def test_a_clock_that_does_not_move_ends_no_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("time.monotonic", lambda: 5.0)
+    assert TrainingLoop(LineTask(recipe()), tmp_path).run().steps == 12
 
 
 def refuse_allocation():
