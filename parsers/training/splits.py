@@ -186,10 +186,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     unknown = sorted({*names} - {*SPLIT_NAMES.values()})
     others = f"; unknown splits: {', '.join(unknown)}" if unknown else ""
     _check_parts(treebank, wanted, f" of {len(found.documents)}{others}")
-    if not any(document.tree and document.tree.nodes for document in train):
-        raise InputError(
-            f"{folder}: expected a training document of two or more EDUs, got only documents of one EDU ({len(train)})"
-        )
+    _check_trees(treebank, folder)
     return treebank
 
 
@@ -207,6 +204,19 @@ def _with_dev(names: dict[str, list[str]], config: SplitConfig, folder: Path) ->
 def _digest(document: Document) -> str:
     """Return a digest of a document's text without white space, which differs between formats."""
     return sha256_of_text("".join(document.text.split()))[:16]
+
+
+def _check_trees(treebank: Treebank, folder: Path) -> None:
+    """Check that there are trees to train and to validate on.
+
+    Every parser is right about documents of one EDU, so they do not tell which epoch is the best.
+    """
+    for use, documents in (("training", treebank.train), ("validation", treebank.dev)):
+        if not any(document.tree and document.tree.nodes for document in documents):
+            raise InputError(
+                f"{folder}: expected a {use} document of two or more EDUs, got only documents of one EDU "
+                f"({len(documents)})"
+            )
 
 
 def _check_parts(treebank: Treebank, wanted: str, of_all: str = "") -> None:

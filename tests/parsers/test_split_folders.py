@@ -1,5 +1,7 @@
 """Treebanks whose folders are the splits, as those of RST-DT, and the classes of its relations."""
 
+import json
+
 import pytest
 
 from discsum.document import Document
@@ -46,6 +48,17 @@ def test_folders_are_the_splits_and_dev_is_drawn_from_train(tmp_path, parser_fol
     for changed in ({"test": 0.2}, {"test": 0.0, "dev": 0.2}):
         with pytest.raises(InputError, match=r"its folders are the splits; leave out split\.test$"):
             read_treebank(tmp_path, SplitConfig(**changed))
+
+
+@pytest.mark.parametrize(("folder", "use"), [("TRAINING", "training"), ("DEV", "validation")])
+def test_documents_of_one_edu_alone_are_refused(tmp_path, folder, use):
+    write(tmp_path, "TRAINING/a", "DEV/b")
+    (tmp_path / folder / ("a.out.dis" if use == "training" else "b.out.dis")).unlink()
+    path = tmp_path / folder / "short.json"
+    path.write_text(json.dumps(Document.from_edu_texts(["The gate broke."], RSTTree(1, [])).to_json()))
+    expected = rf"expected a {use} document of two or more EDUs, got only documents of one EDU \(1\)"
+    with pytest.raises(InputError, match=expected):
+        read_treebank(tmp_path, SplitConfig())
 
 
 def test_a_draw_of_dev_leaves_documents_to_train_on(tmp_path):
