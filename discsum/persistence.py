@@ -50,7 +50,7 @@ def shipped(kind: str | None = None) -> list[str]:
     return [path.parent.name for path in paths if kind is None or read_object(path, WeightsError).get("kind") == kind]
 
 
-def locate(name_or_path: str | Path, kind: str | None = None, **hub: Any) -> Path:
+def locate(name_or_path: str | Path, kind: str, **hub: Any) -> Path:
     """Return the folder of a model: its own path, or that of a shipped or downloaded model.
 
     Args:
@@ -83,13 +83,13 @@ def locate(name_or_path: str | Path, kind: str | None = None, **hub: Any) -> Pat
 
 
 @lru_cache(maxsize=64)
-def _known(name: str, kind: str | None, minute: int) -> Path:
+def _known(name: str, kind: str, minute: int) -> Path:
     """Return what `_of_hub` does without options, found anew in each minute."""
     return _of_hub(name, kind, {})
 
 
-def _of_hub(name: str, kind: str | None, options: Mapping[str, Any]) -> Path:
-    """Return the folder of a model on the hub, downloaded if its configuration is of the kind, or of any of discsum's.
+def _of_hub(name: str, kind: str, options: Mapping[str, Any]) -> Path:
+    """Return the folder of a model on the hub, downloaded if its configuration is of the kind.
 
     Raises:
         WeightsError: The hub has no such model, or it is of another kind.
@@ -102,13 +102,11 @@ def _of_hub(name: str, kind: str | None, options: Mapping[str, Any]) -> Path:
     return downloaded(name, **options)
 
 
-def fingerprint(name_or_path: str | Path, kind: str | None = None) -> str:
+def fingerprint(name_or_path: str | Path, kind: str) -> str:
     """Return the SHA-256 of a model's configuration, which has the checksums of its files; no weights are read.
 
-    Errors list the shipped models of `kind`.
-
     Raises:
-        WeightsError: No such model.
+        WeightsError: As in `locate`.
     """
     return sha256(locate(name_or_path, kind) / CONFIG)
 
@@ -151,21 +149,20 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
     return config
 
 
-def _check_kind(config: Mapping[str, Any], source: str, kind: str | None) -> None:
-    """Raise `WeightsError` unless a configuration is of a kind of model, if one is given, or of any of discsum's."""
-    wanted = [kind] if kind else [*_USES]
+def _check_kind(config: Mapping[str, Any], source: str, kind: str) -> None:
+    """Raise `WeightsError` unless a configuration is of a kind of model."""
     found = config.get("kind")
-    if found in wanted and config.get("format") == FORMAT:
+    if found == kind and config.get("format") == FORMAT:
         return
     got = f"{found} of format {config.get('format')}"
     if "kind" not in config:
         got = "a model of no such kind, perhaps a sequence-to-sequence model, which discsum abstract takes"
-    elif found in wanted:
+    elif found == kind:
         got += ", made by another version of discsum; train it again"
     elif use := _USES.get(str(found)):
         got += f", {use}"
     there = f"; shipped are {', '.join(names)}" if (names := shipped(kind)) else ""
-    raise WeightsError(f"{source}: expected a {' or '.join(wanted)} of format {FORMAT}, got {got}{there}")
+    raise WeightsError(f"{source}: expected a {kind} of format {FORMAT}, got {got}{there}")
 
 
 def read_card(folder: Path) -> str:

@@ -133,14 +133,14 @@ def load(name_or_path: str | Path) -> Loaded:
     tokenizer = _read_tokenizer(model.path / TOKENIZER, config.tokenizer_sha256)
     network = _build(config, model)
     _check_indices(network, config, tokenizer, model.path)
-    made = fingerprint(model.path)
+    made = fingerprint(model.path, PARSER_KIND)
     listed = model.path / SPLITS_FILE
     splits = listed.read_bytes() if listed.is_file() else b""
     return Loaded(network, without_limits(tokenizer), config.name, made, config.language, read_card(model.path), splits)
 
 
 def is_parser(name: str) -> bool:
-    """Return whether this is a shipped parser, or the folder of a parser."""
+    """Return whether this names a parser: shipped, its folder, or `hf:NAME`, which is downloaded."""
     try:
         read_config(name, PARSER_KIND)
     except WeightsError:

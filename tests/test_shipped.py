@@ -3,21 +3,25 @@
 import subprocess
 import sys
 import zlib
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 import discsum
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.persistence import CARD, locate, shipped
+from discsum.persistence import CARD, shipped
 from discsum.recipes.yaml_values import parse_yaml
 from discsum.summarizer.extractive import SHIPPED, ExtractiveSummarizer
 from discsum.summarizer.training.recipe import SummarizerRecipe
+
+WEIGHTS = Path(str(files("discsum") / "weights"))
 
 
 def test_all_of_them_fit_into_a_wheel_of_100_megabytes():
     assert set(shipped()) == {"discsum-gum", *SHIPPED.values()}
     # A wheel compresses its files in the same way.
-    size = sum(len(zlib.compress(path.read_bytes())) for name in shipped() for path in locate(name).iterdir())
+    size = sum(len(zlib.compress(path.read_bytes())) for name in shipped() for path in (WEIGHTS / name).iterdir())
     assert size <= 95_000_000
 
 
@@ -31,7 +35,7 @@ def test_summarizers_come_with_their_parser(unit):
 @pytest.mark.parametrize("name", shipped())
 def test_cards_have_the_recipe_that_trained_the_model(name):
     kind = ParserRecipe if name == "discsum-gum" else SummarizerRecipe
-    text = (locate(name) / CARD).read_text(encoding="utf-8").partition("## Recipe")[2]
+    text = (WEIGHTS / name / CARD).read_text(encoding="utf-8").partition("## Recipe")[2]
     # `from_dict` refuses unknown fields.
     assert kind.from_dict(parse_yaml(text.partition("```yaml\n")[2].partition("```")[0], name)).seed == 1
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from discsum.constants import PARSER_KIND
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
 from discsum.parsers.training.predicted_trees import is_tree_folder
@@ -52,7 +53,7 @@ def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[
         InputError: No such split, or documents of it that are not there.
     """
     split = split_name(split)
-    kept = [None if is_tree_folder(parser) else Splits.read(locate(parser)) for parser in parsers]
+    kept = [None if is_tree_folder(parser) else Splits.read(locate(parser, PARSER_KIND)) for parser in parsers]
     if is_gum_checkout(folder):
         documents = read_gum(folder, split)
         for parser, splits in zip(parsers, kept, strict=True):
@@ -109,7 +110,7 @@ def _documents_of(
         return list(found.documents.values())
     names: Mapping[str, Sequence[str]]
     if trained is not None:
-        names, source = trained.splits.names, locate(trained.parser) / SPLITS_FILE
+        names, source = trained.splits.names, locate(trained.parser, PARSER_KIND) / SPLITS_FILE
         remedy = (
             f"name the treebank that {trained.parser} was trained on, with all its documents, or measure on all of "
             f"{folder} with --split {ALL}"

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, BartConfig, GPT2Config
 
+from discsum.constants import PARSER_KIND
 from discsum.errors import WeightsError
 from discsum.parsers.bert import Bert
 from discsum.parsers.parser import Parser
@@ -224,9 +225,9 @@ def test_a_tokenizer_that_is_none(folder):
 
 def test_a_name_that_is_nowhere(tmp_path):
     with pytest.raises(WeightsError, match=r"no-such-parser: expected a folder with config\.json .* found neither"):
-        locate("no-such-parser")
+        locate("no-such-parser", PARSER_KIND)
     with pytest.raises(WeightsError, match=r"found a folder without config\.json"):
-        locate(tmp_path)
+        locate(tmp_path, PARSER_KIND)
 
 
 def test_a_parser_is_no_summarizer(parser_folder, summarizer_folders):

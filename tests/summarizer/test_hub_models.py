@@ -12,6 +12,7 @@ from huggingface_hub.errors import GatedRepoError
 from pretended_hub import pretend, refusal
 
 import discsum
+from discsum.constants import SUMMARIZER_KIND
 from discsum.document import Document
 from discsum.errors import InputWarning, WeightsError
 from discsum.formats import dump
@@ -84,10 +85,8 @@ def test_only_the_configuration_of_a_wrong_model_is_downloaded(name, message, re
     assert {one for one in requests if one.startswith("get")} <= {f"get {name} config.json"}
 
 
-def test_a_model_without_a_given_kind_is_one_of_discsum(requests, models):
-    assert fingerprint("hf:me/model") == fingerprint(models["me/model"])
-    with pytest.raises(WeightsError, match="other/large: expected a discsum-parser or discsum-extractive of format 1"):
-        fingerprint("hf:other/large")
+def test_a_model_of_the_hub_has_the_fingerprint_of_its_folder(requests, models):
+    assert fingerprint("hf:me/model", SUMMARIZER_KIND) == fingerprint(models["me/model"], SUMMARIZER_KIND)
 
 
 @pytest.mark.parametrize(

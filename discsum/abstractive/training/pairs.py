@@ -15,6 +15,7 @@ from discsum.abstractive.families import family_class
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.batches import batches
+from discsum.constants import PARSER_KIND
 from discsum.data.examples import Collection
 from discsum.data.manifest import Manifest
 from discsum.data.prepared import MEMORY, Report, read_sources
@@ -119,7 +120,7 @@ class PairData:
 
     def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
         """Raise `InputError` for a dataset folder of another parser, or without the trees that the run needs."""
-        wanted, found = fingerprint(self.parser), recipe["made_by"]["parser"]
+        wanted, found = fingerprint(self.parser, PARSER_KIND), recipe["made_by"]["parser"]
         if found != wanted:
             raise InputError(
                 f"{folder}: expected a dataset folder made with the parser {self.parser} ({wanted[:8]}), got one with "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discsum.constants import UNITS
+from discsum.constants import PARSER_KIND, UNITS
 from discsum.data.prepared import MEMORY, Report, read_sources
 from discsum.data.preprocess_recipe import NOT_ENCODED, PreprocessRecipe
 from discsum.data.storage import Location
@@ -58,7 +58,7 @@ class UnitData:
         wanted = self.made_by.to_dict()
         there = {name: recipe[name] for name in names} | {"parser": recipe["made_by"]["parser"]}
         changed = differences(
-            there, {name: wanted[name] for name in names} | {"parser": fingerprint(self.recipe.parser)}
+            there, {name: wanted[name] for name in names} | {"parser": fingerprint(self.recipe.parser, PARSER_KIND)}
         )
         if recipe["encoder"] == NOT_ENCODED != wanted["encoder"] and "encoder" in names:
             raise InputError(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from discsum.constants import SUMMARIZER_KIND
+from discsum.constants import PARSER_KIND, SUMMARIZER_KIND
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.persistence import fingerprint, read_model
@@ -58,7 +58,7 @@ def check_sentence_model(name: str, parser: str) -> None:
     inputs = read_summarizer_config(name)
     if inputs.unit != "sentence":
         raise InputError(f"sentence_model: expected a summarizer of sentences, got {name} of the unit {inputs.unit}")
-    if inputs.fingerprint != fingerprint(parser):
+    if inputs.fingerprint != fingerprint(parser, PARSER_KIND):
         raise InputError(
             f"sentence_model: expected a summarizer on trees of {parser}, as the recipe says, but {name} is on those "
             f"of {inputs.parser}; set sentence_model=null, with about twice the redundancy and brevity"
@@ -77,7 +77,7 @@ def check_start(name: str, config: SummarizerConfig) -> None:
 
 def _check_inputs(name: str, inputs: SummarizerConfig, config: SummarizerConfig) -> None:
     parser, vectors, layers = config.parser, config.vectors, config.encoder_layers
-    if (inputs.fingerprint, inputs.vectors) != (fingerprint(parser), vectors):
+    if (inputs.fingerprint, inputs.vectors) != (fingerprint(parser, PARSER_KIND), vectors):
         raise InputError(
             f"start: expected a summarizer on {vectors} vectors of {parser}, as the recipe says, but {name} is on "
             f"{inputs.vectors} vectors of {inputs.parser}"
