@@ -278,8 +278,8 @@ def _advice_on_memory(after: int) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        # On a CPU, torch raises a plain RuntimeError.
-        if not isinstance(error, (MemoryError, torch.OutOfMemoryError)) and "can't allocate memory" not in str(error):
+        # On a CPU, torch raises a plain RuntimeError, whose words depend on the system.
+        if not isinstance(error, (MemoryError, torch.OutOfMemoryError)) and "DefaultCPUAllocator" not in str(error):
             raise
         raise DiscsumError(
             f"expected enough memory to train and validate up to step {after}, got too little ({error}); repeat the "

@@ -43,11 +43,17 @@ def test_a_clock_that_does_not_move_ends_no_run(tmp_path, monkeypatch):
     assert TrainingLoop(LineTask(recipe()), tmp_path).run().steps == 12
 
 
-def refuse_allocation():
+def refuse_on_a_gpu():
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
 
-@pytest.mark.parametrize("allocate", [refuse_allocation, lambda: torch.empty(10**15), lambda: bytearray(10**15)])
+def refuse_on_windows():
+    raise RuntimeError("[enforce fail] DefaultCPUAllocator: not enough memory: you tried to allocate 512 bytes.")
+
+
+@pytest.mark.parametrize(
+    "allocate", [refuse_on_a_gpu, refuse_on_windows, lambda: torch.empty(10**15), lambda: bytearray(10**15)]
+)
 @pytest.mark.parametrize("method", ["loss", "validate"])
 def test_a_lack_of_memory_names_the_fields_that_need_less(tmp_path, monkeypatch, allocate, method):
     with monkeypatch.context() as patch:
