@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def device_name(device: str | torch.device) -> str:
-    """Return the name of a device; raise `TypeError` for something else."""
+    """Return the name of a device; raise `TypeError` for anything other than a device or a name."""
     if isinstance(device, str):
         return device
     import torch

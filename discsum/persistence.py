@@ -84,7 +84,7 @@ def locate(name_or_path: str | Path, kind: str, **hub: Any) -> Path:
 
 @lru_cache(maxsize=64)
 def _known(name: str, kind: str, minute: int) -> Path:
-    """Return what `_of_hub` does without options, found anew in each minute."""
+    """Return what `_of_hub` returns without options; the hub is asked again in each `minute`."""
     return _of_hub(name, kind, {})
 
 

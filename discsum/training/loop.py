@@ -6,7 +6,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -204,27 +204,30 @@ class TrainingLoop:
                 for name, value in zip(found, values.tolist(), strict=True):
                     losses[name] = losses.get(name, 0.0) + value
                 if not np.isfinite(losses[LOSS]):
-                    names = ", ".join(self.task.train.ids(whole[place]))
-                    raise DiscsumError(
-                        f"step {step.number + 1}: the loss is {losses[LOSS]} on {names}; expected a number: check "
-                        "these documents, or lower learning_rate"
-                    )
+                    raise self._diverged(step.number, "loss", losses[LOSS], whole[place])
                 processes.backward(found[LOSS])
         return losses
 
     def _clip(self, number: int) -> None:
-        """Limit the norm of the gradients of a step.
+        """Limit the norm of the gradients of a step to the recipe's `max_grad_norm`; 0 leaves them as they are.
 
         A loss can be finite where its gradient is not. The next step's loss would then be NaN, on other documents.
+
+        Raises:
+            DiscsumError: The norm is not finite.
         """
         norm = self.accelerator.clip_grad_norm_(self._wrapped.parameters(), self.recipe.max_grad_norm or math.inf)
         # Under float16 the gradients of some steps overflow; the gradient scaler of accelerate skips these steps.
         if not torch.isfinite(norm) and self.accelerator.scaler is None:
-            names = ", ".join(self.task.train.ids(self.batches[number].tolist()))
-            raise DiscsumError(
-                f"step {number + 1}: the norm of the gradients is {norm.item()} on {names}; expected a number: check "
-                "these documents, or lower learning_rate"
-            )
+            raise self._diverged(number, "norm of the gradients", norm.item(), self.batches[number].tolist())
+
+    def _diverged(self, number: int, what: str, value: float, places: Sequence[int]) -> DiscsumError:
+        """Return the error for a loss or norm that is not finite, at a step, on the training documents at `places`."""
+        names = ", ".join(self.task.train.ids(places))
+        return DiscsumError(
+            f"step {number + 1}: the {what} is {value} on {names}; expected a number: check these documents, or lower "
+            "learning_rate"
+        )
 
     def _validate(self, steps: int, means: dict[str, float]) -> LogEntry:
         """Validate after `steps` steps; keep the weights if they are the best."""
