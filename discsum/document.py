@@ -265,6 +265,11 @@ class Document:
         """
         return FORMATS["nltk"].to_object(self, n_ary=n_ary)
 
+    @classmethod
+    def from_nltk(cls, tree: nltk.Tree) -> Document:
+        """Return the document of an `nltk.Tree` as `to_nltk` returns it, binary or n-ary."""
+        return FORMATS["nltk"].from_object(tree, "")
+
     def to_networkx(self) -> networkx.DiGraph[int]:
         """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order."""
         graph: networkx.DiGraph[int] = FORMATS["networkx"].to_object(self)

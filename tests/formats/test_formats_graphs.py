@@ -2,10 +2,12 @@ from dataclasses import replace
 
 import networkx
 import nltk
-from format_cases import chain, numbered, trees
+import pytest
+from format_cases import chain, documents, numbered, trees
 from hypothesis import given
 
 from discsum.document import Document
+from discsum.errors import FormatError, InputError
 from discsum.tree import Node, RSTTree
 
 DOCUMENT = Document.from_edu_texts(
@@ -33,6 +35,50 @@ def test_n_ary_nltk():
     assert nested.to_nltk(n_ary=True) == document.to_nltk()
 
 
+@given(document=documents())
+def test_nltk_trees_come_back(document):
+    for n_ary in (False, True):
+        written = document.to_nltk(n_ary=n_ary)
+        found = Document.from_nltk(written)
+        assert (found.edu_texts, found.tree, found.parser) == (document.edu_texts, document.tree, "nltk")
+        assert found.to_nltk(n_ary=n_ary) == written
+
+
+def test_nested_lists_of_n_ary_nltk_come_back():
+    written = nltk.Tree.fromstring("(NNN:joint-list One two (NN:joint-list three four))")
+    assert Document.from_nltk(written).to_nltk(n_ary=True) == written
+
+
+def test_nltk_nodes_with_one_child_stand_for_it():
+    tree = nltk.Tree.fromstring("(Root (NS:causal-cause (EDU Stay,) (EDU so)))")
+    assert Document.from_nltk(tree).to_nltk() == nltk.Tree("NS:causal-cause", ["Stay,", "so"])
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ("(NS:cause a (elaboration b c))", "^node 'elaboration' at EDU 1-2: expected a label with a role for"),
+        ("(NN:list a b c)", "^node 'NN:list' at EDU 0-2: .*, got 3 children$"),
+        ("(NNS:list a b c)", "^node 'NNS:list' at EDU 0-2: "),
+        ("(SS:list a b)", "^node 'SS:list' at EDU 0-1: "),
+        ("(NS: a b)", "^node 'NS:' at EDU 0-1: "),
+        ("(NS:cause a (NN:list ))", "^node 'NN:list' at EDU 1: .*, got 0 children$"),
+    ],
+)
+def test_nltk_trees_of_another_form(tree, message):
+    with pytest.raises(FormatError, match=message):
+        Document.from_nltk(nltk.Tree.fromstring(tree))
+
+
+def test_nltk_leaves_that_are_no_texts():
+    with pytest.raises(FormatError, match=r"^node 'NN:list' at EDU 1: expected the text of an EDU, got 7$"):
+        Document.from_nltk(nltk.Tree("NN:list", ["a", 7]))
+    with pytest.raises(InputError, match=r"^EDU 1: expected some text, got none$"):
+        Document.from_nltk(nltk.Tree("NN:list", ["a", " "]))
+    with pytest.raises(TypeError, match=r"^tree: expected Tree, got str$"):
+        Document.from_nltk("(NN:list a b)")
+
+
 def test_networkx():
     graph = DOCUMENT.to_networkx()
     assert graph.nodes[1] == {"kind": "edu", "text": "so we stayed,", "start": 11, "end": 24, "sentence": 0}
@@ -58,6 +104,7 @@ def test_the_deepest_trees():
     for side in ("left", "right", "both"):
         document = numbered(chain(3000, side))
         inner = document.to_nltk()
+        assert Document.from_nltk(inner).tree == document.tree
         while isinstance(inner, nltk.Tree):
             inner = max(inner, key=lambda child: isinstance(child, nltk.Tree))
         assert inner in document.edu_texts
