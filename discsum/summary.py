@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discsum.batches import check_kind
 from discsum.document import Document
 from discsum.edu_text import EduText, single_line_of
 from discsum.errors import InputError, warn_caller
@@ -96,6 +97,34 @@ class Summary:
             for i in chosen
         )
         return cls(document, unit, model, values, selected, tidy)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], document: Document) -> Summary:
+        """Return the summary of an object as `to_json` returns it, and of the document, which the object lacks.
+
+        Scores that are None become NaN.
+
+        Raises:
+            TypeError: Something else than an object and a document.
+            InputError: An object without the fields of an extractive summary, or one of another document.
+        """
+        check_kind("data", data, (Mapping,), "; read it with json.loads")
+        check_kind("document", document, (Document,))
+        if missing := [name for name in ("summary", "unit", "model", "selected", "scores") if name not in data]:
+            raise InputError(f"expected an object of discsum extract --json, got one without {', '.join(missing)}")
+        indices = [unit["index"] for unit in data["selected"]]
+        found = cls.from_indices(document, data["unit"], data["model"], data["scores"], indices)
+        if found.to_json()["selected"] != data["selected"]:
+            got = [unit.get("text") for unit in data["selected"]]
+            remedy = f"pass the document {data.get('id')!r} that was summarized"
+            raise InputError(f"selected: expected units of {document.label}, got {got!r:.80}; {remedy}")
+        doubts = tuple(warning for warning in data.get("warnings", ()) if warning not in document.warnings)
+        queried = None
+        if "query" in data:
+            scores = (tuple(np.asarray(data[name], np.float64).tolist()) for name in ("model_scores", "query_scores"))
+            queried = Queried(data["query"], *scores)
+        tidy = found.unit == "edu" and found.text != data["summary"]
+        return replace(found, tidy=tidy, queried=queried, doubts=doubts)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

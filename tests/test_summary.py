@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from small_trees import document_of
 
 from discsum.document import Document, Span
 from discsum.errors import InputError
-from discsum.summary import Summary
+from discsum.summary import Queried, Summary
 from discsum.tidying import completed, tidied
 from discsum.tree import Node, RSTTree
 
@@ -232,6 +233,39 @@ def test_infinite_scores_are_null_in_json(document):
     summary = Summary.from_indices(document, "sentence", "m", [-np.inf, 0.5], [0, 1])
     data = json.loads(json.dumps(summary.to_json(), allow_nan=False))
     assert data["scores"] == [None, 0.5] == [unit["score"] for unit in data["selected"]]
+
+
+@pytest.mark.parametrize(("unit", "tidy"), [("sentence", False), ("edu", False), ("edu", True)])
+def test_summaries_come_back_from_json(document, unit, tidy):
+    document = replace(document, warnings=("it may be German",))
+    scores = np.arange(len(document.units(unit))) / 7
+    summary = Summary.from_indices(document, unit, "test", scores, [0, 1], tidy=tidy)
+    queried = Queried("bells", tuple(scores.tolist()), tuple((scores / 2).tolist()))
+    for one in (summary, replace(summary, queried=queried, doubts=("no word of the query is in it",))):
+        assert Summary.from_json(json.loads(json.dumps(one.to_json())), document) == one
+
+
+def test_infinite_scores_come_back_as_nan(document):
+    data = Summary.from_indices(document, "sentence", "m", [-np.inf, 0.5], [0, 1]).to_json()
+    found = Summary.from_json(data, document)
+    assert np.isnan(found.scores[0]) and found.to_json() == data
+
+
+def test_json_that_is_no_summary_of_the_document(document):
+    data = Summary.from_indices(document, "sentence", "lead", [0.25, 0.5], [1]).to_json()
+    other = document_of([["It rained."], ["Snow fell."]], id="weather")
+    with pytest.raises(
+        InputError, match=r"^selected: expected units of weather, got \['Soup .*document 'kitchen' that"
+    ):
+        Summary.from_json(data, other)
+    with pytest.raises(
+        InputError, match=r"^expected an object of discsum extract --json, got one without unit, model,"
+    ):
+        Summary.from_json({"id": "kitchen", "summary": "Soup."}, document)
+    with pytest.raises(TypeError, match=r"^data: expected Mapping, got str; read it with json\.loads"):
+        Summary.from_json(json.dumps(data), document)
+    with pytest.raises(TypeError, match=r"^document: expected Document, got str"):
+        Summary.from_json(data, TEXT)
 
 
 def test_what_does_not_fit_is_named(document):
