@@ -21,10 +21,11 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, check_unused, command_app
 from discsum.cli.completion import selectors
 from discsum.cli.documents import Run
-from discsum.cli.options import Device, ParserName, SummaryColumn, TextColumn
+from discsum.cli.job import CheckedSource
+from discsum.cli.options import Device, Encoding, Input, MaxDocumentBytes, ParserName, Roots, SummaryColumn, TextColumn
 from discsum.cli.progress import counting, loading
-from discsum.constants import BEAMS, SHIPPED_PARSER
-from discsum.data.inputs import Item, read_inputs
+from discsum.constants import AUTO, BEAMS, DECLARED, MAX_DOCUMENT_BYTES, SHIPPED_PARSER
+from discsum.data.inputs import Item
 from discsum.devices import check_device
 from discsum.errors import InputError
 
@@ -49,6 +50,11 @@ def attention(
     ] = ALL,
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of the summary.")] = 60,
+    roots: Roots = "join",
+    input: Input = AUTO,
+    encoding: Encoding = DECLARED,
+    max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
+    text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
@@ -63,7 +69,7 @@ def attention(
     with as_usage():
         check_name(selector)
         check_device(device)
-    items = list(islice(read_inputs([text]), 2))
+    items = list(islice(CheckedSource([text], encoding, text_column, roots, input, max_document_bytes).items(), 2))
     if len(items) != 1:
         raise InputError(f"{text}: expected one text, got {'none' if not items else 'several'}")
     item = items[0]

@@ -47,6 +47,22 @@ def test_attention_to_sentences_and_words(analyze, article, parser_folder):
     assert svg.startswith("<?xml")
 
 
+def test_attention_takes_the_input_options_of_other_commands(analyze, discsum, bart_folder, parser_folder, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("corps,text\n<p>The café closed because the river rose. It rained.</p>,\n", encoding="latin-1")
+    options = ("--encoding", "latin-1", "--text-column", "corps", "--input", "html", "--max-tokens", 3)
+    _, folder = analyze("attention", table, *options, "--parser", parser_folder)
+    read = " ".join(json.loads((folder / "attention-layer-1.json").read_text())["sentences"])
+    assert "café" in read and "<p>" not in read
+    trees = tmp_path / "two.rs3"
+    trees.write_text("<rst><body><segment id='1'>It rained.</segment><segment id='2'>Rain fell.</segment></body></rst>")
+    command = ("analyze", "attention", "--model", bart_folder, "-o", tmp_path / "none")
+    result = discsum(*command, trees, "--roots", "error")
+    assert (result.code, "expected one root, got 2" in result.err) == (1, True)
+    result = discsum(*command, trees, "--max-document-bytes", 9)
+    assert (result.code, "expected at most 9 bytes" in result.err) == (1, True)
+
+
 def test_attention_of_a_sparse_model(analyze, article, parser_folder):
     _, folder = analyze(
         "attention", article, "--selector", "ideal", "--r", 2, "--max-tokens", 8, "--parser", parser_folder
