@@ -148,7 +148,7 @@ def abstract(
 
         def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
             parsed = ensure_parsed(items, lambda: load_parser(parser, device), sentences=sentences)
-            summaries = summarizer.summarize_many([item.document for item in parsed], **generation.options)
+            summaries = list(summarizer.summarize_many([item.document for item in parsed], **generation.options))
             for summary in summaries:
                 _note_whole(summary)
                 _note_empty(summary)

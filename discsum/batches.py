@@ -59,13 +59,13 @@ def packed(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[
 
 
 def named(
-    texts: Iterable[T], ids: Iterable[str | int] | None, kinds: tuple[type, ...] = (str,)
+    texts: Iterable[T], ids: Iterable[str | int] | None, kinds: tuple[type, ...] = (str,), remedy: str = ""
 ) -> Iterator[tuple[T, str]]:
     """Yield each text with its name, which is empty if there are no `ids`; whole numbers become names.
 
     Raises:
         InputError: More or fewer names than texts.
-        TypeError: A single text instead of several, or a text of none of the `kinds`.
+        TypeError: A single text instead of several, or a text of none of the `kinds`; the latter ends with `remedy`.
     """
     check_several(texts)
     if isinstance(ids, str):
@@ -79,7 +79,7 @@ def named(
             raise InputError(f"ids: expected a name for each text, got {found}")
         if isinstance(name, bool) or not isinstance(name, (str, Integral)):
             raise TypeError(f"id: expected str, got {name!r}")
-        check_kind(f"text {name or count}", text, kinds)
+        check_kind(f"text {name or count}", text, kinds, remedy)
         yield text, str(name)
 
 

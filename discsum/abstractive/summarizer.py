@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from discsum.abstractive.families import DEFAULT, family_class, family_of
 from discsum.abstractive.family import Family
 from discsum.abstractive.penalties import Penalties
 from discsum.abstractive.search_settings import chosen_setting
-from discsum.batches import check_several
+from discsum.batches import batches, check_several, named
 from discsum.devices import device_name
 from discsum.document import Document
 from discsum.errors import InputError, warn_caller
@@ -117,33 +117,43 @@ class AbstractiveSummarizer:
         """Maximum number of output tokens; None where the model's configuration sets no limit."""
         return self.family.target_positions
 
-    def summarize(self, document: Document, **options: Any) -> AbstractiveSummary:
+    def summarize(self, document: Document, *, id: str | int = "", **options: Any) -> AbstractiveSummary:
         """Generate the summary of a document; options and errors as in `summarize_many`."""
-        (summary,) = self.summarize_many([document], **options)
-        return summary
+        return next(self.summarize_many([document], ids=[id], **options))
 
     def summarize_many(
         self,
         documents: Iterable[Document],
         *,
+        ids: Iterable[str | int] | None = None,
+        batch_size: int = 8,
         truncate: bool = False,
         penalties: Penalties | None = None,
         **generation: Any,
-    ) -> list[AbstractiveSummary]:
-        """Generate the summaries of documents as one batch, with options of `generate` such as `num_beams`.
+    ) -> Iterator[AbstractiveSummary]:
+        """Yield the summary of each document, in order, generated in batches, with options of `generate`.
 
         With `truncate`, documents are truncated to the model's positions. A model with a `beta` needs documents with
         trees. `penalties` change the scores of the search. The summary of a document without text is empty.
 
         Raises:
             TypeError: A text instead of a document.
-            InputError: A document without sentences or without the tree that the model needs, or one that is too long.
+            InputError: More or fewer `ids` than documents, a document without sentences or without the tree that the
+                model needs, or one that is too long.
         """
         check_several(documents, "documents")
-        documents = [*documents]
-        for document in documents:
-            if not isinstance(document, Document):
-                raise TypeError(f"expected a Document, got {type(document).__name__}; parse texts with discsum.parse")
+        pairs = named(documents, ids, (Document,), "; parse texts with discsum.parse")
+        groups = batches((document.with_id(name) if name else document for document, name in pairs), batch_size)
+        return (one for group in groups for one in self._batch(group, truncate, penalties, generation))
+
+    def _batch(
+        self,
+        documents: Sequence[Document],
+        truncate: bool,
+        penalties: Penalties | None,
+        generation: dict[str, Any],
+    ) -> list[AbstractiveSummary]:
+        """Return the summaries of documents, generated as one batch."""
         told = [document for document in documents if document.text.strip()]
         lengths = self.lengths(told, truncate=truncate, penalties=penalties, **generation)
         written = iter(self._written(told, lengths, truncate, penalties or Penalties(), generation) if told else ())

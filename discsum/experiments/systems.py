@@ -122,7 +122,7 @@ def abstractive_system(
 
     def summaries(block: Block) -> list[SystemSummary]:
         documents = [item.document for item in block.documents]
-        written = summarizer.summarize_many(documents, **generation.options)
+        written = list(summarizer.summarize_many(documents, **generation.options))
         lines = split_lines([one.text for one in written], parser())
         return [
             SystemSummary(own, count_words(one.text), None, one.is_whole)

@@ -113,6 +113,24 @@ def test_the_model_of_a_run_is_the_one_that_was_trained(begun, small_documents):
     ]
 
 
+def test_many_documents_are_named_and_come_in_batches(begun, small_documents):
+    summarizer, options = begun.task.summarizer, {"num_beams": 2, "max_new_tokens": 8, "truncate": True}
+    taken = []
+    source = (taken.append(document) or document for document in small_documents)
+    found = summarizer.summarize_many(source, ids=[7, "b", ""], batch_size=2, **options)
+    first = next(found)
+    assert len(taken) == 2
+    summaries = [first, *found]
+    assert [one.document.id for one in summaries] == ["7", "b", small_documents[2].id]
+    alone = [summarizer.summarize(document, **options).text for document in small_documents]
+    assert [one.text for one in summaries] == alone
+    assert summarizer.summarize(small_documents[0], id="mill", **options).to_json()["id"] == "mill"
+    with pytest.raises(TypeError, match=r"^text 0: expected Document, got str; parse texts with discsum\.parse$"):
+        list(summarizer.summarize_many(["It rained."]))
+    with pytest.raises(InputError, match=r"^ids: expected a name for each text, got only 1 names$"):
+        list(summarizer.summarize_many(small_documents, ids=["a"], **options))
+
+
 @pytest.fixture(scope="module")
 def small_documents(data, parser_folder):
     recipe = AbstractiveRecipe.from_dict(content(parser_folder))
@@ -306,13 +324,13 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
         trainer(data, parser_folder, tmp_path / "run", target_tokens=193, **settings)
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     with pytest.raises(InputError, match=r"max_new_tokens, .*--min-tokens\): expected at most 191, the maximum"):
-        model.summarize_many(small_documents, truncate=True, max_new_tokens=192)
+        list(model.summarize_many(small_documents, truncate=True, max_new_tokens=192))
     with pytest.raises(InputError, match="num_return_sequences: expected 1, a summary for each document, got 2"):
-        model.summarize_many(small_documents, truncate=True, num_beams=2, num_return_sequences=2)
+        list(model.summarize_many(small_documents, truncate=True, num_beams=2, num_return_sequences=2))
     with pytest.raises(
         InputError, match=r"\(--min-tokens\): expected at most max_new_tokens \(--max-tokens\) 3, got 9"
     ):
-        model.summarize_many(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9)
+        list(model.summarize_many(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9))
 
 
 def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path):

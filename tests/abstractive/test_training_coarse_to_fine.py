@@ -73,7 +73,7 @@ def test_every_variant_learns_and_comes_back(network, data, parser_folder, tmp_p
         AbstractiveSummarizer.from_pretrained(best, device=torch.device("cpu")),
         {"num_beams": 2, "max_new_tokens": 8},
     )
-    found = loaded.summarize_many(documents(run), **options)
+    found = list(loaded.summarize_many(documents(run), **options))
     expected = run.task.summarizer.summarize_many(documents(run), **options)
     assert [one.text for one in found] == [one.text for one in expected]
     assert loaded.family.settings()["variant"] == network["variant"]

@@ -14,11 +14,8 @@ from discsum.abstractive.projections import decoder_layers
 from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import encode_whole
-from discsum.batches import batches
 from discsum.document import Document
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
-
-BATCH = 8
 
 
 def retained_mass(
@@ -111,8 +108,8 @@ def rouge_at_r(
     """
     written: list[str] = []
     with summarizer.model.sparse.using(r=r, dense_where_faster=False):
-        for block in batches(documents, BATCH):
-            written += [one.text for one in summarizer.summarize_many(block, **generation)]
+        for summary in summarizer.summarize_many(documents, **generation):
+            written.append(summary.text)
             report(len(written))
         masses = [_mass(summarizer, document, own[0]) for document, own in zip(documents, references, strict=True)]
     return RougeAtR(r, rouge(split(written), references), float(np.mean(masses)))
