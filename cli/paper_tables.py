@@ -180,6 +180,6 @@ def _show_models(given: Mapping[str, Any], models: Sequence[str], source: PairSo
     with counting("evaluated", len(models) * len(pairs)) as show:
         measure = measure_chunks if given["table"] == COARSE_TO_FINE else measure_encoders
         found = measure(models, pairs, engine, generation, show, device)
-    typer.echo(found.report(given["style"]))
+    typer.echo(found.report(given["style"], source.name))
     if given["output"] is not None:
         write_entries(Path(given["output"]), found.summaries)

@@ -61,7 +61,7 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference as a JSON object."""
-        found = {name: asdict(one) | {"signature": str(one.signature)} for name, one in self.figures.items()}
+        found = {name: one.to_dict() | {"signature": str(one.signature)} for name, one in self.figures.items()}
         return {"model": self.model, "against": self.against, **found}
 
     def printed(self, names: Sequence[str]) -> tuple[str, list[tuple[float, float] | None]]:
@@ -123,16 +123,17 @@ class MeasuredTable(ABC):
     def cells(self) -> list[list[str]]:
         """Return the printed cells: a header and the rows."""
 
-    def report(self, style: str) -> str:
-        """Return the table as `table`, `markdown` or `json`; only `json` has the differences from all rows.
+    def report(self, style: str, data: str = "") -> str:
+        """Return the table as `table`, `markdown` or `json`.
 
-        The other two styles show the differences from the first row.
+        Only `json` has the name of the `data`, and the differences from all rows; the other two styles show those from
+        the first row.
         """
         if style == "json":
-            content: dict[str, Any] = {"documents": self.documents, "signature": str(self.signatures[0])}
+            content: dict[str, Any] = {"data": data, "documents": self.documents, "signature": str(self.signatures[0])}
             content["warnings"] = few_documents(self.documents)
             both = zip(self.rows, self.signatures, strict=True)
-            content["rows"] = [asdict(row) | {"signature": str(own)} for row, own in both]
+            content["models"] = [asdict(row) | {"signature": str(own)} for row, own in both]
             content["differences"] = [one.to_dict() for one in self.differences]
             return json.dumps(content, indent=1)
         first = [one for one in self.differences if one.against == self.rows[0].model]

@@ -138,7 +138,7 @@ def parameter_report(models: Sequence[tuple[str, int, int]], style: str) -> str:
             entry = {"model": f"table {table}, {row.setting}, {row.label}", **asdict(row.parameters())}
             entries.append({**entry, "paper": paper})
     if style == "json":
-        return json.dumps(entries, indent=1)
+        return json.dumps({"models": entries}, indent=1)
     cells = [["", "attention", "whole model", "paper, millions"]]
     for entry in entries:
         printed = "{attention} / {parameters}".format(**entry["paper"]) if "paper" in entry else ""

@@ -100,8 +100,8 @@ def test_the_table(discsum, folders, parser_folder, table, tmp_path):
     written = list(map(json.loads, (tmp_path / "written.jsonl").read_text().splitlines()))
     assert [one["model"] for one in written] == [str(model) for model in models for _ in range(4)]
     assert list(written[0]) == ["id", "model", "rouge1", "rouge2", "rougeLsum", "summary"]
-    lead, standard, hier, c2f = found["rows"]
-    assert found["documents"] == 4 and "|reference:highlight" in found["signature"]
+    lead, standard, hier, c2f = found["models"]
+    assert (found["data"], found["documents"]) == (str(table), 4) and "|reference:highlight" in found["signature"]
     assert (lead["perplexity"], lead["entropy"], lead["encoded"]) == (None, None, None)
     for row in (standard, hier, c2f):
         assert row["perplexity"] > 1 and 0 <= row["entropy"] <= 1.80

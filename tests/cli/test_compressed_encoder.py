@@ -72,7 +72,7 @@ def test_its_table(discsum, compressed_folder, bart_folder, parser_folder, tmp_p
     given = ("--table", "faster-encoders", "--parser", parser_folder, "--max-tokens", 6, "--format", "json")
     result = discsum("evaluate", bart_folder, compressed_folder, table, *given)
     assert result.code == 0, result.err
-    stock, compressed = json.loads(result.out)["rows"]
+    stock, compressed = json.loads(result.out)["models"]
     assert stock["perplexity"] != compressed["perplexity"]
     assert list(compressed["rouge"]["rouge1"]) == ["r", "p", "f"]
     assert "|beams:4|max-tokens:6|truncate:yes|selector:all|parser:" in json.loads(result.out)["signature"]

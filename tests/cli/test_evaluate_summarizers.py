@@ -241,7 +241,7 @@ def test_markdown_and_signatures(evaluate):
 def test_parameters_of_every_row_as_the_paper_prints_them(discsum, summarizer_folders):
     result = discsum("evaluate", "--parameters", "--format", "json")
     assert result.code == 0
-    rows = json.loads(result.out)
+    rows = json.loads(result.out)["models"]
     assert len(rows) == 36
     for row in rows:
         paper = row["paper"]
@@ -251,8 +251,8 @@ def test_parameters_of_every_row_as_the_paper_prints_them(discsum, summarizer_fo
             assert round(row["whole"] / 1e6, 0 if isinstance(paper["parameters"], int) else 1) == paper["parameters"]
     table = discsum("evaluate", "--parameters").out.splitlines()
     assert table[1].split("  ")[0] == "table 2, default, Dot Product (8)"
-    model = json.loads(discsum("evaluate", "--parameters", summarizer_folders["edu"], "--format", "json").out)
-    assert model[0]["whole"] > model[0]["attention"] > 0
+    found = json.loads(discsum("evaluate", "--parameters", summarizer_folders["edu"], "--format", "json").out)
+    assert found["models"][0]["whole"] > found["models"][0]["attention"] > 0
     assert "lead: expected a trained model, got a baseline" in discsum("evaluate", "--parameters", "lead").err
 
 

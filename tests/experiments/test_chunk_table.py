@@ -65,7 +65,7 @@ def test_the_program_selects_units_of_several_sentences(pair, parser):
     assert "|unit:sentence|units:1|" in first and "|unit:edu|units:6|" in second
     printed = [line.split(": ")[0] for line in found.report("table").splitlines() if line.startswith("signature")]
     assert printed == ["signature of lead", "signature of ilp"]
-    rows = json.loads(found.report("json"))["rows"]
+    rows = json.loads(found.report("json"))["models"]
     assert [row["signature"] for row in rows] == [first, second]
 
 
@@ -97,7 +97,7 @@ def test_differences_are_between_documents(pair, parser):
     # A printed table has only the differences from its first row.
     assert "ilp minus lead" in found.report("table") and "random minus ilp" not in found.report("table")
     whole = json.loads(found.report("json"))
-    assert whole["differences"][2]["rouge2"]["p_value"] == found.differences[2].figures["rouge2"].p_value
+    assert whole["differences"][2]["rouge2"]["p"] == found.differences[2].figures["rouge2"].p_value
     assert "docs:2" in whole["differences"][2]["rouge2"]["signature"]
 
 

@@ -68,7 +68,7 @@ def test_figures_are_their_definitions(pairs, folder, parser):
     for measure in "rpf":
         expected = rouge(lines, [pairs[0].references], measure=measure).mean
         assert {metric: row.rouge[metric][measure] / 100 for metric in expected} == pytest.approx(expected)
-    assert json.loads(found.report("json"))["rows"][0]["model"] == folder
+    assert json.loads(found.report("json"))["models"][0]["model"] == folder
     table = found.report("table")
     assert "R-2 P" in table and "train tok/s" in table
 
