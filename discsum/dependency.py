@@ -1,6 +1,7 @@
 """Dependency trees over EDUs and sentences, made from the constituency tree.
 
-A dependency tree is an `(units,)` integer array: the head of every unit, the root pointing at itself.
+A dependency tree is an `(units,)` integer array: the head of every unit, the root pointing at itself. A document in
+place of its tree or of the sentences of its EDUs raises `TypeError`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def depths(heads: ArrayLike) -> NDArray[np.int64]:
     By pointer doubling, so a chain of n units takes log2(n) rounds.
 
     Raises:
-        InputError: Heads that leave the range, or a cycle.
+        InputError: Heads that are not whole numbers or leave the range, or a cycle.
     """
     above = _whole(heads, "heads")
     count = len(above)
@@ -74,6 +75,13 @@ def attach_to_sentences(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray
     sentence's EDUs whose head lies outside it, the one nearest the document's root (leftmost of equals)
     is the sentence's head, and the others are re-attached to it. The sentence heads' depths in the
     unedited tree fall strictly along the new arcs between sentences, so no cycle can arise.
+
+    Args:
+        heads: `(edus,)`.
+        edu_to_sentence: `(edus,)`: the sentence of every EDU.
+
+    Raises:
+        InputError: Arrays of different lengths or without EDUs, numbers that are not whole or out of range, or a cycle.
     """
     heads, sentence = _check_map(heads, edu_to_sentence)
     order = np.arange(len(heads))
@@ -93,6 +101,9 @@ def sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike, sentences: int 
     `heads` need not be edited yet; `sentences` defaults to the last one an EDU starts in. A sentence in
     which no EDU starts depends on the nearest one before it that has any, since that one's last EDU runs
     into it; if there is none before, on the root.
+
+    Raises:
+        InputError: As in `attach_to_sentences`; or fewer `sentences` than the EDUs start in.
     """
     edited = attach_to_sentences(heads, edu_to_sentence)
     _, sentence = _check_map(edited, edu_to_sentence)
@@ -114,6 +125,9 @@ def in_sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray[n
 
     So chains of heads end at the first head outside of the sentence, although some head above it may lie in the
     sentence again, as for 33 of the 8,367 EDUs in 60 documents of GUM.
+
+    Raises:
+        InputError: As in `attach_to_sentences`, except for cycles, which are not looked for.
     """
     heads, sentence = _check_map(heads, edu_to_sentence)
     inside = (sentence[heads] == sentence) & (heads != np.arange(len(heads)))

@@ -56,7 +56,8 @@ class Document:
 
     Raises:
         TypeError: A text or name that is not a string, units that are not spans, or a tree that is not an `RSTTree`.
-        InputError: Spans that overlap, leave the text, or leave a character out.
+        InputError: Spans that overlap, leave the text, or leave a character out; an EDU that starts in another sentence
+            than it says, or in none; or a tree over another number of EDUs.
     """
 
     text: str
@@ -201,7 +202,7 @@ class Document:
         return self.text_layout.kinds([(span.start, span.end) for span in self.sentences])
 
     def units(self, unit: str) -> tuple[Span, ...]:
-        """Return the spans of the units: `sentence` or `edu`."""
+        """Return the spans of the units: `sentence` or `edu`; raise `InputError` for any other `unit`."""
         if unit not in UNITS:
             raise InputError(f"expected unit 'sentence' or 'edu', got {unit!r}")
         return self.sentences if unit == "sentence" else self.edus
@@ -231,37 +232,44 @@ class Document:
 
     @classmethod
     def from_json(cls, data: dict[str, Any], source: str = "") -> Document:
-        """Return the document of a JSON object as `to_json` returns it; `source` names it in errors."""
+        """Return the document of a JSON object as `to_json` returns it; `source` names it in errors.
+
+        Raises:
+            FormatError: A field that is missing or invalid; the message names it.
+        """
         return FORMATS["json"].from_object(data, source)
 
     def to_rs3(self) -> str:
-        """Return the tree as an rs3 file (RSTTool, rstWeb)."""
+        """Return the tree as an rs3 file (RSTTool, rstWeb); errors as in `discsum.formats.dump`."""
         return dump(self, "rs3")
 
     def to_rs4(self) -> str:
-        """Return the tree as an rs4 file (rstWeb with eRST), with secondary edges and signals."""
+        """Return tree, secondary edges and signals as an rs4 file (rstWeb with eRST); errors as in `to_rs3`."""
         return dump(self, "rs4")
 
     def to_dis(self, *, brackets: bool = False) -> str:
-        """Return the tree as a dis file (the lisp form of RST-DT); `brackets` is as in `discsum.formats.dump`."""
+        """Return the tree as a dis file (the lisp of RST-DT); `brackets` and errors as in `discsum.formats.dump`."""
         return dump(self, "dis", brackets=brackets)
 
     def to_rsd(self) -> str:
-        """Return the tree as an rsd file (rst2dep's tab-separated dependencies)."""
+        """Return the tree as an rsd file (rst2dep's tab-separated dependencies); errors as in `to_rs3`."""
         return dump(self, "rsd")
 
     def to_svg(self) -> str:
-        """Return a drawing of the tree."""
+        """Return a drawing of the tree, as an SVG file; errors as in `to_rs3`."""
         return dump(self, "svg")
 
     def to_html(self) -> str:
-        """Return a page of text, tree and prior matrices; it needs no network."""
+        """Return an HTML page of the text and, if there is a tree, tree and prior matrices; it needs no network."""
         return dump(self, "html")
 
     def to_nltk(self, *, n_ary: bool = False) -> nltk.Tree:
         """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts.
 
         With `n_ary`, all nuclei of a multinuclear relation are children of one node, `NNN:joint-list`.
+
+        Raises:
+            InputError: The document has no tree.
         """
         return FORMATS["nltk"].to_object(self, n_ary=n_ary)
 
@@ -271,28 +279,32 @@ class Document:
         return FORMATS["nltk"].from_object(tree, "")
 
     def to_networkx(self) -> networkx.DiGraph[int]:
-        """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order."""
+        """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order.
+
+        Raises:
+            InputError: The document has no tree.
+        """
         graph: networkx.DiGraph[int] = FORMATS["networkx"].to_object(self)
         return graph
 
     @classmethod
     def from_rs3(cls, content: str | bytes, source: str = "", roots: str = "join") -> Document:
-        """Read an rs3 file's content; `source` names it in errors, `roots` is as in `discsum.formats.load`."""
+        """Return the document of an rs3 file's content; arguments and errors as in `discsum.formats.load`."""
         return load(content, "rs3", source=source, roots=roots)
 
     @classmethod
     def from_rs4(cls, content: str | bytes, source: str = "", roots: str = "join") -> Document:
-        """Read an rs4 file's content; `source` names it in errors, `roots` is as in `discsum.formats.load`."""
+        """Return the document of an rs4 file's content; arguments and errors as in `discsum.formats.load`."""
         return load(content, "rs4", source=source, roots=roots)
 
     @classmethod
     def from_dis(cls, content: str | bytes, source: str = "") -> Document:
-        """Read a dis file's content, binary or n-ary; `source` names it in errors."""
+        """Return the document of a dis file's content, binary or n-ary; arguments and errors as in `from_rs3`."""
         return load(content, "dis", source=source)
 
     @classmethod
     def from_rsd(cls, content: str | bytes, source: str = "", roots: str = "join") -> Document:
-        """Read an rsd file's content; `source` names it in errors, `roots` is as in `discsum.formats.load`."""
+        """Return the document of an rsd file's content; arguments and errors as in `discsum.formats.load`."""
         return load(content, "rsd", source=source, roots=roots)
 
 

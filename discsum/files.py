@@ -49,8 +49,8 @@ def is_device(path: Path) -> bool:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; it replaces `path` when the block ends without an error.
 
-    The file is synced to disk before the rename, so a crash leaves no empty file. Other processes that replace the same
-    path write to other temporary paths.
+    Folders that are missing are made. The file is synced to disk before the rename, so a crash leaves no empty file.
+    Other processes that replace the same path write to other temporary paths.
 
     Raises:
         OSError: The file cannot be written; the error names `path`.

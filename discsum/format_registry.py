@@ -129,7 +129,8 @@ def dump(document: Document, name: str, *, brackets: bool = False) -> str:
 
     Raises:
         TypeError: Something else than a document.
-        InputError: An unknown format, one without files or without brackets, or a document that it cannot represent.
+        InputError: An unknown format, one without files or without brackets, or a document that it cannot represent,
+            such as one without a tree.
     """
     if not hasattr(document, "require_tree"):
         raise TypeError(f"expected a Document, got {type(document).__name__}; parse a text first")
@@ -155,7 +156,8 @@ def load(content: str | bytes, name: str, *, source: str = "", roots: str = "joi
             `unattached`, `drop` leaves out all but the largest, `error` refuses the file.
 
     Raises:
-        InputError: An unknown format, or one that cannot be read.
+        TypeError: Content that is neither `str` nor `bytes`.
+        InputError: An unknown format, or one that cannot be read; unknown `roots`; or a path in place of the content.
         FormatError: Content that is not of the format; the error has the line if it is known.
     """
     format = FORMATS[name]
@@ -167,7 +169,7 @@ def load(content: str | bytes, name: str, *, source: str = "", roots: str = "joi
 
 
 def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> list[Document]:
-    """Return the documents of a file's content, which may be several in dis; otherwise as `load`."""
+    """Return the documents of a file's content, which may be several in dis; arguments and errors as in `load`."""
     format = FORMATS[name]
     if format.loads_all is None:
         return [load(content, name, source=source, roots=roots)]

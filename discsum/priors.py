@@ -2,7 +2,8 @@
 
 Xiao, Huber, Carenini 2020, *Do We Really Need That Many Parameters In Transformer For Extractive
 Summarization? Discourse Can Help!*, section 4. Every matrix is float32 and its rows sum to 1; do
-not apply softmax to it.
+not apply softmax to it. A document in place of its tree or of the sentences of its EDUs raises
+`TypeError`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ def d_tree(tree: RSTTree, edu_to_sentence: ArrayLike | None = None) -> NDArray[n
 
     Given the sentence of every EDU `(edus,)`, the dependency tree is edited first so that every sentence
     has one root (`attach_to_sentences`).
+
+    Raises:
+        InputError: Sentences that `attach_to_sentences` refuses.
     """
     heads = edu_heads(tree)
     if edu_to_sentence is not None:
@@ -70,7 +74,7 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
         leaf_weights: `(edus,)`, positive: the EDUs are constituents too.
 
     Raises:
-        InputError: Weights of another shape, or not positive.
+        InputError: Weights of another shape, or that are not positive and finite.
     """
     check_tree(tree)
     nodes = _check_weights("node", node_weights, len(tree.nodes))
@@ -114,8 +118,8 @@ def project_to_sentences(
         sentences: Number of sentences; by default up to the last one in which an EDU starts.
 
     Raises:
-        InputError: Shapes that do not fit each other, a weight that is negative or not finite, or a sentence out of
-            range.
+        InputError: Shapes that do not fit each other, a weight that is negative or not finite, or a sentence that is
+            not a whole number or out of range.
     """
     check_edu_to_sentence(edu_to_sentence)
     matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence)

@@ -97,6 +97,7 @@ class RSTTree:
     `p + 1 + (split - first)`. Nothing here recurses, so a right-branching tree of any depth is fine.
 
     Raises:
+        TypeError: A single node in place of several.
         TreeError: The nodes do not form a full binary tree over the EDUs; the message names the first bad node.
     """
 
@@ -124,13 +125,19 @@ class RSTTree:
 
     @classmethod
     def from_unordered(cls, edus: int, nodes: Iterable[Node | Mapping[str, Any]]) -> RSTTree:
-        """Return the tree of nodes that come in any order."""
+        """Return the tree of nodes that come in any order; errors as of `RSTTree`."""
         converted = [_to_node(position, node) for position, node in enumerate(nodes)]
         converted.sort(key=lambda node: (node.first, -node.last))
         return cls(edus, converted)
 
     def section(self, first: int, last: int) -> RSTTree:
-        """Return the tree over the EDUs `first..last`: the nodes that have some of these EDUs in both children."""
+        """Return the tree over the EDUs `first..last`: the nodes that have some of these EDUs in both children.
+
+        Its EDUs are counted from 0.
+
+        Raises:
+            TreeError: EDUs that the tree does not have, or none.
+        """
         if not 0 <= first <= last < self.edus:
             raise TreeError(f"expected a section of EDUs 0-{self.edus - 1}, got {first}-{last}")
         splits = self.spans[:, 2]

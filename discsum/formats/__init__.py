@@ -39,7 +39,7 @@ def read_tree(
         largest: Largest size of the file in bytes.
 
     Raises:
-        InputError: An unknown suffix, a larger file, or a file that cannot be opened.
+        InputError: An unknown suffix, encoding or `roots`, a larger file, or a file that cannot be opened.
         FormatError: A file in another encoding, not of its format, or with several documents.
     """
     path = Path(path)
@@ -52,7 +52,7 @@ def read_trees(
 ) -> list[Document]:
     """Return the documents of a tree file; if there are several, as in dis, they are named `stem-1`, `stem-2`, ...
 
-    The arguments are those of `read_tree`.
+    Arguments and errors are those of `read_tree`, except that there may be several documents.
     """
     path = Path(path)
     content, name = _read(path, encoding, largest)
@@ -65,8 +65,12 @@ def read_trees(
 def write_tree(document: Document, path: str | Path) -> None:
     """Write a document to a file, whole or not at all; the suffix gives the format, such as `.rs4` or `.svg`.
 
+    Folders that are missing are made.
+
     Raises:
+        TypeError: Something else than a document.
         InputError: An unknown suffix, or a document that the format cannot represent.
+        OSError: The file cannot be written.
     """
     path = Path(path)
     names = {suffix(name): name for name in writable()}

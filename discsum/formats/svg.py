@@ -60,7 +60,7 @@ class Drawing:
     """A drawing's elements, and the coordinates that a page needs to fold it.
 
     Attributes:
-        width: Width of the drawing.
+        width: Width of the drawing in pixels, as all coordinates.
         height: Height of the drawing.
         elements: SVG elements in the order of painting, without a style.
         inner: The constituents in pre-order; an element's `data-node` is an index into them.

@@ -42,7 +42,7 @@ class SummaryMaker(PartMaker):
     command = EXTRACT
 
     def makers(self) -> dict[str, str]:
-        """Return the identities of the program, the model or parser, and the head files; see `_makers`."""
+        """Return the identities of the program, the model or parser, and the head files."""
         return _makers(self.options, self.head_files)
 
     def load(self) -> None:
