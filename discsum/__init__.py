@@ -105,8 +105,9 @@ def parse(
 
     Raises:
         TypeError: The text is not a string.
-        InputError: An option out of range.
-        WeightsError: No such parser.
+        InputError: An option out of range, or markup without a text.
+        WeightsError: No such parser, or a damaged one.
+        MissingExtraError: The extra `web`, or NLTK's model of sentences, is needed and not installed.
     """
     known = "; discsum.Parser.parse builds a tree over known units" if hasattr(text, "edus") else ""
     content = _one(text, input, (str,), known)
@@ -125,7 +126,14 @@ def parse_many(
     device: str | torch.device = "cpu",
     precision: str = "fp32",
 ) -> Iterator[Document]:
-    """Yield the document of each text, in order, `batch_size` texts encoded together; other options as in `parse`."""
+    """Yield the document of each text, in order, `batch_size` texts encoded together; other options as in `parse`.
+
+    Raises:
+        TypeError: As in `parse`; or a single text instead of several.
+        InputError: As in `parse`; or a `batch_size` below 1, or more or fewer `ids` than texts.
+        WeightsError: As in `parse`.
+        MissingExtraError: As in `parse`.
+    """
     read = _read(texts, input)
     loaded: Parser = import_module("discsum.parsers.loading").load_parser(parser, device, precision)
     return loaded.parse_many(read, batch_size=batch_size, sentences=sentences, ids=ids)
@@ -143,7 +151,8 @@ def summarize(
     Raises:
         TypeError: The text is not a string, or there is no such option.
         InputError: An option out of range, or options in conflict.
-        WeightsError: No such model.
+        WeightsError: No such model, or a damaged one.
+        MissingExtraError: As in `parse`.
     """
     content = _one(text, input, (str, import_module("discsum.document").Document))
     return next(summarize_many([content], ids=[id], **options))
@@ -157,7 +166,10 @@ def summarize_many(
     input: str = TEXT,
     **options: Unpack[SummaryArguments],
 ) -> Iterator[Summary]:
-    """Yield the summary of each text or document, in order, encoded in batches; other options as in `summarize`."""
+    """Yield the summary of each text or document, in order, encoded in batches; other options as in `summarize`.
+
+    Errors are those of `summarize`, and those of `parse_many` for `texts`, `ids` and `batch_size`.
+    """
     read = _read(texts, input)
     module = import_module("discsum.summarizer.options")
     module.check_names(options)

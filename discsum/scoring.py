@@ -103,7 +103,11 @@ class UnitScorer(ABC):
         """Return a score for every unit `(units,)`, the higher the better."""
 
     def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
-        """Return the scores `(units,)` of several documents, with their cached vectors."""
+        """Return the scores `(units,)` of several documents, with their cached vectors.
+
+        Raises:
+            InputError: Documents that the scorer cannot score, or scores as in `checked_scores`.
+        """
         found = []
         for document in (item.document for item in documents):
             units = len(document.units(unit))
@@ -147,7 +151,9 @@ def extract(
         tidy: Whether the text is tidied, as in `Summary`.
 
     Raises:
-        InputError: A document without the spans or the tree that are needed.
+        TypeError: A scorer whose `select` returns no indices.
+        InputError: A document without the spans or the tree that are needed, scores that do not fit its units or are
+            NaN, or a policy that the scorer cannot follow.
     """
     if not unit_texts(document, policy.unit):
         return Summary(document, policy.unit, scorer.name, (), (), tidy)

@@ -144,14 +144,9 @@ class Parser:
         return upload(self, repo_id, **options)
 
     def parse(
-        self,
-        text: str,
-        *,
-        sentences: str | Spans = "model",
-        edus: Spans | None = None,
-        id: str | int = "",
+        self, text: str, *, sentences: str | Spans = "model", edus: Spans | None = None, id: str | int = ""
     ) -> Document:
-        """Return the document of `text`.
+        """Return the document of `text`; errors as in `encode`.
 
         Args:
             text: Any string; offsets in the result count its characters.
@@ -169,10 +164,10 @@ class Parser:
         sentences: str = "model",
         ids: Iterable[str | int] | None = None,
     ) -> Iterator[Document]:
-        """Return the document of each text, in order, `batch_size` texts encoded together.
+        """Return an iterator over the document of each text, in order, `batch_size` texts encoded together.
 
         Raises:
-            InputError: A `batch_size` below 1, or an unknown source of sentences; before a text is read.
+            InputError: A `batch_size` below 1, or an unknown source of sentences, at once; others, as `encode`, later.
         """
         check_source(sentences)
         groups = batches(named(texts, ids), batch_size)
@@ -191,19 +186,20 @@ class Parser:
         ids: Sequence[str | int] | None = None,
         keep: Collection[str] = (),
     ) -> list[Encoded]:
-        """Return the document of each text; arguments as in `parse`.
+        """Return the document of each text, in order, with vectors.
 
         Args:
             texts: The texts.
             sentences: Where sentences come from; spans only if there is one text.
             edus: Known EDU spans of each text.
             ids: Names of the documents.
-            keep: Names of the vectors to keep: `sentence`, `edu`, `STATES`, `SUBWORDS`.
+            keep: Names of the vectors to keep: `sentence`, `edu`, `states`, `subwords`.
 
         Raises:
-            TypeError: A text that is not a string, or units that are not spans.
+            TypeError: A single text, a text or name of another type, or units that are not spans.
             InputError: Units that do not tile the text, sentence spans for several texts, an unknown source of
-                sentences or an unknown vector.
+                sentences or vector, more or fewer `edus` or `ids` than texts, or torch's default dtype is not float32.
+            MissingExtraError: NLTK's model of sentences is not installed.
         """
         keep = _checked_names(keep)
         check_several(texts)
@@ -221,7 +217,7 @@ class Parser:
     def segment(
         self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str | int] | None = None
     ) -> list[Document]:
-        """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
+        """Return documents with sentences and EDUs, but without a tree; arguments and errors as in `encode`."""
         check_several(texts)
         texts = [*texts]
         found: list[Reading] = []
@@ -232,7 +228,7 @@ class Parser:
 
     @inference
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
-        """Return the documents unchanged, with the vectors named in `keep`, as in `encode`; no tree is built."""
+        """Return the documents unchanged, with their vectors; `keep` and errors as in `encode`, no tree is built."""
         keep = _checked_names(keep)
         check_several(documents, "documents")
         documents = [*documents]

@@ -17,7 +17,11 @@ def unit_features(document: Document, unit: str) -> NDArray[np.float32]:
 
     The columns are: logarithm of the position, relative position, document length, an indicator for each of the first
     positions, number of words (at white space), whether the unit follows a line break, has a quotation mark or
-    apostrophe, has a digit, share of capitalised words, Marcu score, and whether the unit is promoted to the root.
+    apostrophe, has a digit, share of capitalised words, Marcu score, and whether the unit is promoted to the root. The
+    last two are 0 without a tree.
+
+    Raises:
+        InputError: An unknown unit.
     """
     spans = document.units(unit)
     count = len(spans)

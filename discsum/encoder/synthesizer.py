@@ -158,7 +158,11 @@ class SynthesizerLayer(nn.Module):
 
 
 class Synthesizer(nn.Module):
-    """Scores the units of documents from their vectors and prior matrices."""
+    """Scores the units of documents from their vectors and prior matrices.
+
+    Raises:
+        InputError: An unknown head, or sizes or options that it cannot have.
+    """
 
     def __init__(self, config: SynthesizerConfig) -> None:
         super().__init__()
@@ -179,6 +183,9 @@ class Synthesizer(nn.Module):
         """Return logits `(batch, units)`; their sigmoid is the confidence of each unit.
 
         `first` is the position of the first unit in its document.
+
+        Raises:
+            InputError: More units than the head accepts.
         """
         states = inputs.vectors * math.sqrt(self.config.width) if self.config.scaled else inputs.vectors
         if self.features is not None:

@@ -194,8 +194,8 @@ class ExtractiveSummarizer(UnitScorer):
     def summarize(self, text: str | Document, *, id: str | int = "", **options: Unpack[SelectionArguments]) -> Summary:
         """Return the summary of a text or document; a parsed document is not parsed again.
 
-        The options are those of `discsum.summarize`, without those of loading: `model`, `unit`, `parser`, `device` and
-        `precision`.
+        Options and errors are those of `discsum.summarize`, without those of loading: `model`, `unit`, `parser`,
+        `device` and `precision`.
         """
         return next(self.summarize_many([text], ids=[id], **options))
 
@@ -207,7 +207,10 @@ class ExtractiveSummarizer(UnitScorer):
         batch_size: int = 8,
         **options: Unpack[SelectionArguments],
     ) -> Iterator[Summary]:
-        """Yield the summary of each text or document, in order, encoded in batches; options as in `summarize`."""
+        """Yield the summary of each text or document, in order, encoded in batches.
+
+        Options and errors are those of `discsum.summarize_many`, without those of loading.
+        """
         check_names(options, SelectionArguments)
         return SummaryPipeline.of(self, SummaryOptions(model=self, **options)).many(texts, ids, batch_size)
 
@@ -236,7 +239,10 @@ class ExtractiveSummarizer(UnitScorer):
         return {*own, *(self.sentence_model.reads if self.sentence_model is not None else ())}
 
     def score(self, document: Document, unit: str) -> Scores:
-        """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
+        """Return the confidence `(units,)` that each unit belongs to the summary.
+
+        The document keeps its tree; errors as in `scores`.
+        """
         return self.scores([ParsedDocument(document)], unit)[0]
 
     @inference

@@ -93,7 +93,7 @@ class SummaryPipeline:
 
         Raises:
             TypeError: A single text instead of several, or a value that is neither a text nor a document.
-            InputError: More or fewer `ids` than texts.
+            InputError: A `batch_size` below 1, or more or fewer `ids` than texts.
         """
         groups = batches(named(texts, ids, (str, Document)), batch_size)
         return (summary for group in groups for summary in self([self._item(*named) for named in group]))

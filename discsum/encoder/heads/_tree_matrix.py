@@ -30,5 +30,5 @@ class TreeHead(Head):
         return {"matrix": matrix}
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the matrix, which all heads share."""
+        """Return the matrix, which all heads share, `(batch, 1, units, units)`."""
         return prior["matrix"][:, None].to(states.dtype)

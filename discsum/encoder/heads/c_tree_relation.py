@@ -61,7 +61,7 @@ class CTreeRelationHead(Head):
         return {"roles": roles_above(tree), "common": lowest_common(tree), "owner": owner}
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the matrix over the units, which all heads share."""
+        """Return the matrix over the units, which all heads share, `(batch, 1, units, units)`."""
         # In float32, as the other tree heads: in half precision rows would not sum to 1.
         with torch.autocast(states.device.type, enabled=False):
             return self._matrix(states, prior, mask)

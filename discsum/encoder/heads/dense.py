@@ -19,7 +19,7 @@ class DenseOptions:
 
 @HEADS.register("dense", options=DenseOptions)
 class DenseHead(Head):
-    """Attends by `softmax(W2 relu(W1 X + b1) + b2)`, with a row of `max_units` logits per unit and head."""
+    """Attends by `softmax(W1 relu(W2 X + b2) + b1)`, with a row of `max_units` logits per unit and head."""
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__(config)
@@ -31,7 +31,7 @@ class DenseHead(Head):
         )
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the attention of every head."""
+        """Return the attention of every head, `(batch, heads, units, units)`."""
         batch, units, _ = states.shape
         check_units(units, self.config.max_units)
         logits = self.logits(states).view(batch, units, self.config.heads, self.config.max_units)

@@ -19,7 +19,7 @@ class DotProductHead(Head):
         self.key = nn.Linear(config.width, config.heads * config.key_size)
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the attention of every head."""
+        """Return the attention of every head, `(batch, heads, units, units)`."""
         query, key = self._parted(self.query(states)), self._parted(self.key(states))
         return masked_softmax(query @ key.transpose(2, 3) * self.config.key_size**-0.5, mask)
 

@@ -29,7 +29,7 @@ class LearnedRandomHead(Head):
             self.register_buffer("logits", matrix)
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the upper left corner of `R`, the same for every document."""
+        """Return the softmax of the upper left corner of `R`, `(batch, heads, units, units)`."""
         units = states.shape[1]
         check_units(units, self.config.max_units)
         return masked_softmax(self.logits[None, :, :units, :units], mask)

@@ -56,7 +56,7 @@ class MixedHead(Head):
         }
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the attention of every head."""
+        """Return the attention of every head, `(batch, heads, units, units)`."""
         return torch.cat([part(states, own, mask) for part, own in self._with_priors(prior)], dim=1)
 
     def mix(self, states: Tensor, values: Tensor, prior: Prior, mask: Tensor) -> Tensor:

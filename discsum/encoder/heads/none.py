@@ -14,5 +14,5 @@ class NoHead(Head):
     """Attends from each unit to itself only."""
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the identity matrix, with 0 at padding."""
+        """Return the identity matrix, with 0 at padding, `(batch, 1, units, units)`."""
         return torch.diag_embed(mask.to(states.dtype))[:, None]
