@@ -70,6 +70,9 @@ class PairSource:
         options: How errors name the two column options.
         max_document_bytes: A longer line or field of a table is a `Failure`; no more of it is read.
         texts: Whether the rows need texts; otherwise those of the pairs are empty.
+
+    Raises:
+        InputError: One column for both text and summary.
     """
 
     name: str

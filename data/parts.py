@@ -11,17 +11,17 @@ from discsum.errors import InputError
 
 @dataclass(frozen=True)
 class Part:
-    """Part `number` (from 1) of `count`: every `count`-th shard, starting with the shard of that number."""
+    """Part `number` (from 1) of `count`: every `count`-th shard, starting with the shard of that number.
+
+    Raises:
+        InputError: A `number` that is not from 1 to `count`.
+    """
 
     number: int
     count: int
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            InputError: Not a part.
-        """
+        """Check the numbers."""
         if not 1 <= self.number <= self.count:
             raise InputError(f"part: expected I/N with I from 1 to N, got {self}")
 

@@ -27,6 +27,9 @@ class RunOptions:
         report: Takes the number of documents done, including those of earlier runs.
         skip: Takes the number of documents done by earlier runs.
         warn: Takes a line for each damaged shard, which is written again.
+
+    Raises:
+        InputError: No worker, or a number of workers with an engine that has its own.
     """
 
     workers: int = 1
@@ -39,11 +42,7 @@ class RunOptions:
     warn: Callable[[str], None] = lambda line: None
 
     def __post_init__(self) -> None:
-        """Check the options.
-
-        Raises:
-            InputError: No worker, or a number of workers with an engine that has its own.
-        """
+        """Check the options."""
         if self.workers < 1:
             raise InputError(f"workers: expected at least 1, got {self.workers}")
         if not isinstance(self.engine, str) and self.workers != 1:

@@ -276,7 +276,7 @@ def check_all_unchanged(files: Iterable[Stored]) -> None:
 
 
 def stored_from(path: RemotePath, info: Mapping[str, Any]) -> Stored:
-    """Return size and version of a file, given what its store reports about it."""
+    """Return size and version of a file, given what its store reports; raise `InputError` if that lacks the size."""
     if info["size"] is None:
         raise InputError(f"{path}: expected a file whose server reports its size, got no size; download it first")
     version = next((info[key] for key in _VERSIONS if info.get(key)), "")

@@ -186,7 +186,7 @@ class Labelling:
 
 
 def choose(logits: Tensor, scorer: LabelScorer) -> Labelling:
-    """Return the best label of each node.
+    """Return the best label of each node, given logits `(nodes, labels)`.
 
     Choose the most probable nuclearity with relation class first, then the best relation in that class. So a class
     whose probability is split among several relations does not lose to a less probable class with a single one.

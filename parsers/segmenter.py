@@ -48,7 +48,13 @@ class BoundaryTagger(nn.Module):
         self.reach = LAYERS * (KERNEL // 2)
 
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
-        """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
+        """Return `(subwords, 3)` logits for each document.
+
+        Args:
+            vectors: `(subwords, width)` of each document.
+            gaps: `(subwords,)` `Subwords.gaps` of each.
+            cases: `(subwords,)` `Subwords.cases` of each.
+        """
         most = budget_of(self.output.weight.device).tokens
         # Pieces that are tagged together: document, first subword, and the subwords to read, with context.
         groups: list[list[tuple[int, int, slice]]] = [[]]
@@ -95,7 +101,7 @@ def _apart(convolution: nn.Conv1d, states: Tensor, lengths: list[int]) -> Tensor
 
 
 def boundary_probabilities(logits: Tensor) -> Tensor:
-    """Return `(2, subwords)` probabilities that an EDU and that a sentence begins."""
+    """Return `(2, subwords)` probabilities that an EDU and that a sentence begins, from logits `(subwords, 3)`."""
     tags = torch.softmax(logits.detach().float(), dim=-1)
     return torch.stack([tags[:, EDU_START] + tags[:, SENTENCE_START], tags[:, SENTENCE_START]])
 

@@ -162,6 +162,10 @@ class Family(ABC, Generic[Recipe]):
             device: Device of the model.
             texts: Returns the texts of the training documents, from which a new model's tokenizer is built.
             report: Receives lines of progress.
+
+        Raises:
+            WeightsError: The recipe's model does not exist.
+            InputError: A model that the recipe does not fit.
         """
 
     @classmethod

@@ -37,6 +37,10 @@ class SentenceLayout:
         prior: `(documents, sentences)` centrality of each sentence in its document's discourse tree, rows sum to 1;
             see `with_prior`.
         unit: `sentences`, or `edus` if EDUs take their place.
+
+    Raises:
+        TypeError: A prior that is not a tensor.
+        InputError: A prior of another shape, with negative numbers, or with rows that do not sum to 1.
     """
 
     owner: Tensor

@@ -18,7 +18,11 @@ from discsum.selection import unit_texts
 @BASELINES.register("random")
 @dataclass(frozen=True)
 class Random(UnitScorer):
-    """Random units, which only depend on the text and the seed, not on what was summarized before."""
+    """Random units, which only depend on the text and the seed, not on what was summarized before.
+
+    Raises:
+        InputError: A seed that is not a whole number of at least 0.
+    """
 
     seed: int = 0
     name: ClassVar[str] = "random"

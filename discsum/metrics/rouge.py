@@ -86,8 +86,8 @@ def rouge(
     has its own lines, and texts that do not seem to give a warning. Words are stemmed (Porter). Only the letters a to z
     and digits count, so scores of other scripts mean nothing, which gives a warning too. With several references for a
     summary, each metric uses the one with the best F1; there is no jackknifing. A list is several references, not the
-    sentences of one, which are joined with line breaks. The signature has a digest of the
-    references. The measure is `f`, `p` or `r`: F1, precision or recall.
+    sentences of one, which are joined with line breaks. The signature has a digest of the references. The measure is
+    `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
         TypeError: A single text, or anything other than texts.

@@ -72,7 +72,7 @@ def _places(blocks: NDArray[np.int64], random: np.random.Generator) -> NDArray[n
 
 
 def systematic(weights: NDArray[np.float64], count: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return `count` indices, each as often as its share of the weights, rounded up or down at random.
+    """Return `(count,)` indices, each as often as its share of the weights, rounded up or down at random.
 
     With `count` equal weights, each is drawn once (systematic resampling, Kitagawa 1996).
     """

@@ -72,7 +72,11 @@ def label_set(documents: Sequence[Document]) -> list[Label]:
 
 
 def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Label]) -> Example:
-    """Return `document` as an example; `labels` has the labels of all nodes of its tree."""
+    """Return `document` as an example; `labels` has the labels of all nodes of its tree.
+
+    Raises:
+        InputError: A document without a tree, or with EDUs that share a subword.
+    """
     tree = document.require_tree("training")
     subwords = split_subwords(document.text, tokenizer)
     edu_starts, sentence_starts = first_subwords(subwords, document.edus), first_subwords(subwords, document.sentences)

@@ -35,6 +35,10 @@ class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
         position_size: Size of a position embedding.
         dropout: Dropout between layers and before the output layer.
         init_range: Initial weights are uniform between `-init_range` and `init_range`.
+
+    Raises:
+        InputError: An unknown kind of attention or of chunks, fewer than one sample, or attention to padding without a
+            shape.
     """
 
     model_type = "coarse_to_fine"
@@ -68,11 +72,7 @@ class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
     discsum_family: str = "coarse_to_fine"
 
     def __post_init__(self, **kwargs: Any) -> None:
-        """Check the kinds of attention.
-
-        Raises:
-            InputError: An unknown kind, or fewer than one sample.
-        """
+        """Check the kinds of attention."""
         super().__post_init__(**kwargs)  # type: ignore[no-untyped-call]
         for name, choices in (("variant", VARIANTS), ("coarse", COARSE)):
             if getattr(self, name) not in choices:

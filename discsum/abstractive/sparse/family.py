@@ -157,7 +157,11 @@ class SparseFamily(Family[SparseRecipe]):
     def for_training(
         cls, recipe: SparseRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
     ) -> SparseFamily:
-        """Return the recipe's model, with its trained selector if the recipe has the same, or a new sparse BART."""
+        """Return the recipe's model, with its trained selector if the recipe has the same, or a new sparse BART.
+
+        Raises:
+            InputError: A selector that must be trained first, or a model that the recipe does not fit.
+        """
         r = recipe.r if recipe.objective.selects else None
         if recipe.model is None:
             tokenizer = make_tokenizer(texts(), recipe.scratch.vocabulary)

@@ -29,7 +29,7 @@ class ModelFreeSelector(Selector):
     """Scores a sentence by `phi(q) . sum_j phi(k_j)` over its tokens, which favours long sentences."""
 
     def __init__(self, shape: AttentionShape, feature_map: str = "elu+1") -> None:
-        """Use a feature map of `MAPS`."""
+        """Use a feature map of `MAPS`; raise `InputError` for any other."""
         super().__init__(shape)
         if feature_map not in MAPS:
             raise InputError(f"feature_map: expected one of {', '.join(MAPS)}, got {feature_map!r}")

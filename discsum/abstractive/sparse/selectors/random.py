@@ -18,7 +18,7 @@ class RandomSelector(Selector):
     """Draws random sentences for every layer and query."""
 
     def __init__(self, shape: AttentionShape, seed: int = 0) -> None:
-        """Seed the draws, differently for each layer."""
+        """Seed the draws, differently for each layer; raise `InputError` unless the seed has up to 32 bits."""
         super().__init__(shape)
         if not (isinstance(seed, int) and 0 <= seed < 2**32):
             raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
