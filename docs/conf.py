@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+# Special methods that are shown.
+OPERATORS = {"__call__", "__getitem__", "__add__", "__truediv__"}
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -26,6 +28,9 @@ myst_heading_anchors = 3
 default_role = "code"
 napoleon_google_docstring, napoleon_numpy_docstring = True, False
 napoleon_use_ivar = True
+# Constructors are described below their class, methods by their own docstring only.
+autoclass_content = "both"
+autodoc_inherit_docstrings = False
 autodoc_default_options = {"members": True, "show-inheritance": True, "ignore-module-all": True}
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -74,14 +79,19 @@ def _span(match: re.Match[str]) -> str:
     return f"``{match[1]}``" + ("\\ " if match[2] else "")
 
 
-def skip_bound(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out methods of an object that a module names, as `register`: they are described with their class."""
+def choose(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Show what happens when an object is called, indexed or added, if it says so.
+
+    Methods of an object that a module names, such as `register`, are left out: they are described with their class.
+    """
+    if what == "class" and name in OPERATORS and obj.__doc__:
+        return False
     return True if what == "module" and inspect.ismethod(obj) else None
 
 
 def setup(app: Any) -> None:
     """Connect all three."""
-    app.connect("autodoc-skip-member", skip_bound)
+    app.connect("autodoc-skip-member", choose)
     app.connect("builder-inited", write_api)
     # Before napoleon, which takes what stands before a colon for a type unless it is in a code span.
     app.connect("autodoc-process-docstring", as_code, priority=400)
