@@ -84,7 +84,7 @@ class AbstractiveSummarizer:
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
-            InputError: A model or options that the family cannot use.
+            InputError: A model or options that the family cannot use, or an unavailable device.
         """
         from discsum.abstractive.sparse.folder import read_config
 
@@ -104,7 +104,7 @@ class AbstractiveSummarizer:
 
     @property
     def selector(self) -> Any:
-        """The `SparseConfig` of a sparse model."""
+        """The `SparseConfig` of a sparse model; None for other families."""
         return getattr(self.family, "selector", None)
 
     @property
@@ -139,7 +139,9 @@ class AbstractiveSummarizer:
         Raises:
             TypeError: A text instead of a document.
             InputError: More or fewer `ids` than documents, a document without sentences or without the tree that the
-                model needs, or one that is too long.
+                model needs, one that is too long, several summaries for a document, or penalties that the search
+                cannot have.
+            ValueError: Other options that `generate` of transformers refuses.
         """
         check_several(documents, "documents")
         pairs = named(documents, ids, (Document,), "; parse texts with discsum.parse")

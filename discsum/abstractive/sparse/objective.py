@@ -132,8 +132,8 @@ def divergence_loss(
 ) -> Tensor:
     """Return `L_KL`: divergence of the selectors from the attention they predict, in nats (Eq 11).
 
-    The target is `alpha^(1/T)`, renormalised: sharper below a temperature of 1, squared at 0.5. It is detached: its
-    gradient would pull attention towards the prediction. Means are taken as in `sparsity_loss`.
+    The target is `sharpened` by the temperature: squared and renormalised at 0.5. It is detached: its gradient would
+    pull attention towards the prediction. Means are taken as in `sparsity_loss`.
 
     Raises:
         InputError: Layers without a selector.
@@ -150,7 +150,7 @@ def divergence_loss(
 
 
 def sharpened(attention: Tensor, temperature: float) -> Tensor:
-    """Return `alpha^(1/T)`, renormalised over the last dimension."""
+    """Return `alpha^(1/T)`, renormalised over the last dimension: sharper if T is below 1 (appendix A.5, Eq 15)."""
     # As a softmax of logarithms: at low temperatures all powers would underflow.
     logits = attention.clamp_min(TINY).log() / temperature
     raised = torch.softmax(logits.masked_fill(attention <= 0, float("-inf")), dim=-1)
