@@ -50,7 +50,7 @@ class CheckedModel:
         self._options: dict[str, Any] = {"local_files_only": local}
         if revision:
             self._options["revision"] = revision
-        check_files(self._source, revision)
+        check_files(name, revision)
 
     def load(self, kind: str, **options: Any) -> Any:
         """Return what a class of transformers, such as `AutoTokenizer`, loads; `options` are its `from_pretrained`'s.

@@ -15,6 +15,7 @@ from torch import nn
 from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.files import sha256
+from discsum.hub import local_only
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.encoder import without_pooler
 from discsum.parsers.folder import is_parser, load
@@ -58,11 +59,13 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
             gives character offsets; or a model that reads in one direction, or has a decoder.
     """
     packaged = _packaged(name.removeprefix(HUB))
+    if packaged is None and name.startswith(HUB):
+        # Asked first, because `is_parser` hides the error of a hub that does not answer, which would be asked again.
+        local_only(name, revision=revision or None)
     # Parsers are never named with a commit.
     if packaged is None and not revision and is_parser(name):
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
-    name = name.removeprefix(HUB)
     model = CheckedModel(str(packaged or name), _EXPECTED, revision)
     tokenizer = model.load("AutoTokenizer", use_fast=True)
     special = _special(tokenizer, name)

@@ -187,7 +187,7 @@ def test_a_killed_run_goes_on(trained, tmp_path):
 def test_encoders_of_other_kinds(kind, tmp_path):
     texts = [story.text for story in STORIES]
     encoder = tiny_encoders.save(tmp_path / kind, kind, texts)
-    loaded = pretrained_encoder(f"hf:{encoder}")
+    loaded = pretrained_encoder(str(encoder))
     # RoBERTa and related models number positions from the padding index plus one.
     assert longest_window(loaded.encoder) == (64 if "roberta" in kind else 66)
     german_treebank.write(tmp_path / "bank")

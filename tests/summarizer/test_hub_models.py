@@ -112,6 +112,24 @@ def test_training_takes_the_encoder_of_a_parser_of_the_hub(requests, models):
     assert all(value.equal(expected[name]) for name, value in found.items())
 
 
+def test_a_hub_that_does_not_answer_is_asked_for_an_encoder_once(requests, monkeypatch):
+    asked = []
+
+    def fail(api, name, **options):
+        asked.append(name)
+        raise OSError("timed out")
+
+    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", fail)
+    with pytest.raises(WeightsError, match=r"^hf:me/encoder: expected a model .* cannot be reached \(timed out\)"):
+        pretrained_encoder("hf:me/encoder")
+    assert asked == ["me/encoder"]
+
+
+def test_a_folder_is_not_read_as_an_encoder_of_the_hub(encoder_folder):
+    with pytest.raises(WeightsError, match="leave out hf: to read the folder"):
+        pretrained_encoder(f"hf:{encoder_folder}")
+
+
 @pytest.mark.filterwarnings("ignore:.*are guessed")
 def test_a_parser_keeps_the_list_of_its_training_documents(parser_folder, tmp_path, monkeypatch):
     first, copy, bank = tmp_path / "first", tmp_path / "copy", tmp_path / "bank"
