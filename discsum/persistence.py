@@ -31,6 +31,8 @@ _USES = {
     PARSER_KIND: "a parser, which parse, extract and preprocess take as --parser (Python: parser=)",
     SUMMARIZER_KIND: "a summarizer, which extract takes as --model (Python: model=)",
 }
+# Advice for a name that is not found on this machine.
+OF_HUB = f"a model on the hub is named {HUB}NAME"
 # The model folder in the folder of a training run.
 BEST = "best"
 
@@ -78,7 +80,7 @@ def locate(name_or_path: str | Path, kind: str, **hub: Any) -> Path:
     raise WeightsError(
         f"{name_or_path}: expected a folder with {CONFIG} and {WEIGHTS}, or a shipped model "
         f"({', '.join(shipped(kind)) or 'none installed'}){near}; found "
-        + (f"a folder without {CONFIG}" if Path(name_or_path).is_dir() else "neither")
+        + (f"a folder without {CONFIG}" if Path(name_or_path).is_dir() else f"neither; {OF_HUB}")
     )
 
 

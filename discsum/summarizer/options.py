@@ -13,7 +13,7 @@ from discsum.constants import HUB, PARSER_KIND, SENTENCES, SUMMARIZER_KIND
 from discsum.devices import check_device, check_none_beside, check_precision
 from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
-from discsum.persistence import read_config, shipped
+from discsum.persistence import OF_HUB, read_config, shipped
 from discsum.registry import suggestion
 from discsum.selection import Budget, Policy
 
@@ -226,7 +226,7 @@ def check_scorer(name: str | UnitScorer | None, unit: str | None = None) -> str 
     if name not in known and not Path(name).exists():
         raise WeightsError(
             f"{name}: expected a model's folder, a shipped model ({', '.join(known) or 'none installed'}) "
-            f"or one of {', '.join(BASELINES)}{suggestion(name, [*known, *BASELINES])}; found no such folder"
+            f"or one of {', '.join(BASELINES)}{suggestion(name, [*known, *BASELINES])}; found no such folder; {OF_HUB}"
         )
     settings = read_config(name, SUMMARIZER_KIND).get("summarizer")
     own = settings.get("unit") if isinstance(settings, dict) else None

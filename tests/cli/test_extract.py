@@ -175,10 +175,11 @@ def test_a_document_without_a_tree_is_parsed_over_its_own_edus(discsum, tmp_path
 
 
 def test_a_model_that_is_not_there_is_reported_once(extract, article):
-    result = extract(article, article, "--model", "no-such-model")
+    result = extract(article, article, "--model", "me/model")
     assert result.code == 1
     assert len(result.err.splitlines()) == 1
-    assert "no-such-model: expected a model's folder, a shipped model (" in result.err
+    assert "me/model: expected a model's folder, a shipped model (" in result.err
+    assert result.err.endswith("found no such folder; a model on the hub is named hf:NAME\n")
 
 
 @pytest.mark.parametrize("model", [*BASELINES, "trained"])

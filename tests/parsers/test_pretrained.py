@@ -224,8 +224,9 @@ def test_a_tokenizer_that_is_none(folder):
 
 
 def test_a_name_that_is_nowhere(tmp_path):
-    with pytest.raises(WeightsError, match=r"no-such-parser: expected a folder with config\.json .* found neither"):
-        locate("no-such-parser", PARSER_KIND)
+    message = r"^me/parser: expected a folder with config\.json .* found neither; a model on the hub is named hf:NAME$"
+    with pytest.raises(WeightsError, match=message):
+        locate("me/parser", PARSER_KIND)
     with pytest.raises(WeightsError, match=r"found a folder without config\.json"):
         locate(tmp_path, PARSER_KIND)
 
