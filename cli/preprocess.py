@@ -20,7 +20,7 @@ from discsum.cli.options import (
     TextColumn,
     no_standard_input,
 )
-from discsum.cli.output_paths import check_no_stream, check_outside, check_writable
+from discsum.cli.output_paths import check_no_stream, check_outside
 from discsum.cli.shard_options import (
     CpusPerWorker,
     EngineName,
@@ -32,7 +32,7 @@ from discsum.cli.shard_options import (
     Wait,
     Workers,
 )
-from discsum.cli.shards import fill
+from discsum.cli.shards import check_fillable, fill
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.data.storage import location
@@ -119,7 +119,7 @@ def preprocess(
     source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
     hashed, place = shard_unit == DOCUMENTS, location(folder)
     if isinstance(place, Path):
-        check_writable(place, folder=True, option="OUT")
+        check_fillable(place, "OUT")
     check_outside(place, [table])
     fill(
         lambda: preprocess_job(source.pairs(), source.identity(hashed=hashed), place, recipe),

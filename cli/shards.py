@@ -12,6 +12,7 @@ from discsum.cli.command import as_usage, check_unused, ending_on_sigterm, given
 from discsum.cli.documents import FAILED, SOME_FAILED
 from discsum.cli.output_paths import check_outside, check_writable
 from discsum.cli.progress import can_redraw, counting, say
+from discsum.data.claims import is_finished
 from discsum.data.engines import engine_of
 from discsum.data.manifest import MANIFEST, failures_told
 from discsum.data.parts import Part
@@ -60,9 +61,15 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
             raise typer.BadParameter(
                 f"expected a folder for --shards, got {output}; leave out the suffix", param_hint="-o"
             )
-        check_writable(folder, folder=True)
+        check_fillable(folder)
     check_outside(folder, inputs)
     return folder
+
+
+def check_fillable(folder: Path, option: str = "--output") -> None:
+    """Raise `InputError` for an output folder that cannot be written, unless it is finished, and is only checked."""
+    if not is_finished(folder):
+        check_writable(folder, folder=True, option=option)
 
 
 def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: Callable[[], int | None]) -> None:

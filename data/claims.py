@@ -11,6 +11,7 @@ from discsum.data.manifest import (
     ELSEWHERE,
     FAILURES,
     MANIFEST,
+    RECIPE,
     Manifest,
     begun_recipe,
     digest_of,
@@ -75,6 +76,11 @@ def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -
         # Another part has begun the folder since it was looked at.
         return begin(folder, recipe, in_parts=in_parts)
     return not finished
+
+
+def is_finished(folder: Location) -> bool:
+    """Return whether a folder is finished; while there is a recipe, another run may be reopening it, or tidying up."""
+    return (folder / MANIFEST).is_file() and not (folder / RECIPE).is_file()
 
 
 def check_finished(folder: Location, recipe: dict[str, Any]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Mapping
 from itertools import islice
+from pathlib import Path
 
 from discsum.batches import batches
 from discsum.data.combined_records import TOGETHER, write_combined
@@ -11,7 +13,7 @@ from discsum.data.manifest import FAILURES, MANIFEST, Manifest, digest_of, fault
 from discsum.data.records import ShardRecord
 from discsum.data.shard_names import is_record
 from discsum.data.storage import Location, read_bytes, remove, sizes_in
-from discsum.errors import number_of
+from discsum.errors import DamagedError, number_of
 
 
 def damage_of(folder: Location, manifest: Manifest) -> dict[str, str]:
@@ -21,14 +23,22 @@ def damage_of(folder: Location, manifest: Manifest) -> dict[str, str]:
     failures.
     """
     damage = {shard.file: fault for shard, fault in faults_of(manifest, folder)}
+    found: int | str
     try:
-        found = str(len(_failure_lines(folder, "strict")))
+        found = len(_failure_lines(folder, "strict"))
     except UnicodeDecodeError as error:
         found = str(error)
-    if found != str(manifest.failed):
+    if found != manifest.failed:
         fault = f"{folder / FAILURES}: expected {number_of(manifest.failed, 'line')}, as the manifest says, got {found}"
         damage = dict.fromkeys([FAILURES, *(shard.file for shard in manifest.shards if shard.failed)], fault) | damage
     return damage
+
+
+def check_repairable(folder: Location, damage: Mapping[str, str]) -> None:
+    """Raise `DamagedError` about the damage of a folder on a disk that cannot be written."""
+    if isinstance(folder, Path) and not os.access(folder, os.W_OK):
+        fault = next(iter(damage.values()))
+        raise DamagedError(f"{fault}; {folder} is read-only: make it writable, so that --verify can repair it")
 
 
 def _failure_lines(folder: Location, errors: str) -> list[str]:

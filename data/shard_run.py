@@ -13,24 +13,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from discsum.data.claims import begin, check_finished, part_lock_name
+from discsum.data.claims import begin, check_finished, is_finished, part_lock_name
 from discsum.data.combined_records import RecordCombiner
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
 from discsum.data.locks import folder_lock, part_lock
-from discsum.data.manifest import (
-    FAILURES,
-    MANIFEST,
-    RECIPE,
-    Manifest,
-    Shard,
-    check_sums,
-    digest_of,
-)
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, check_sums, digest_of
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Origin, ShardRecord, withdraw
 from discsum.data.remote import RemotePath
-from discsum.data.reopening import damage_of, reopen
+from discsum.data.reopening import check_repairable, damage_of, reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_listing import Listing
 from discsum.data.shard_maker import ShardMaker, ShardTask
@@ -140,8 +132,7 @@ def finish(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
 
 def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], None]) -> Manifest:
     """Return the manifest of a folder; lock an unfinished folder, complete it with `fill`, and write its manifest."""
-    # While there is a recipe, another run may be reopening the folder, or tidying up.
-    if (job.folder / MANIFEST).is_file() and not (job.folder / RECIPE).is_file():
+    if is_finished(job.folder):
         return _finished(job, options.verify)
     with folder_lock(job.folder, wait=options.wait):
         if not begin(job.folder, job.recipe):
@@ -156,18 +147,32 @@ def _verified(job: ShardJob[Any], options: RunOptions) -> Manifest | None:
 
     Returns None if the folder is unfinished, whether or not it was reopened. Raises the errors of `make_all`.
     """
+    # An intact folder needs no lock, and so may be read-only.
+    if is_finished(job.folder):
+        manifest, damage = _inspected(job)
+        if not damage:
+            return manifest
+        check_repairable(job.folder, damage)
     with folder_lock(job.folder, wait=options.wait):
         if begin(job.folder, job.recipe):
             return None
-        manifest = Manifest.read(job.folder, None)
-        damage = damage_of(job.folder, manifest)
+        manifest, damage = _inspected(job)
         if not damage:
-            job.check(manifest, job.folder)
             return manifest
         reopen(job.folder, manifest, damage)
         for fault in dict.fromkeys(damage.values()):
             options.warn(f"{fault}; made again")
         return None
+
+
+def _inspected(job: ShardJob[Any]) -> tuple[Manifest, dict[str, str]]:
+    """Return the manifest of a finished folder and its damage, as in `damage_of`; without any, check the content."""
+    check_finished(job.folder, job.recipe)
+    manifest = Manifest.read(job.folder, None)
+    damage = damage_of(job.folder, manifest)
+    if not damage:
+        job.check(manifest, job.folder)
+    return manifest, damage
 
 
 class _Run:

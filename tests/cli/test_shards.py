@@ -189,6 +189,17 @@ def test_options_that_cannot_be(discsum, tmp_path, monkeypatch, command, options
     assert not list(tmp_path.glob("OUT/part*"))
 
 
+def test_a_finished_folder_that_is_read_only_is_checked(discsum, table, parser_folder, tmp_path, monkeypatch):
+    command = ("parse", table, "--parser", parser_folder, "--shards", "-o")
+    assert discsum(*command, tmp_path / "set").code == 0
+    # Root may write everywhere.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    for more in ([], ["--verify"], ["--finish"]):
+        result = discsum(*command, tmp_path / "set", *more)
+        assert (result.code, result.err) == (0, f"{tmp_path / 'set'}: 10 documents in 1 file\n")
+    assert "expected a writable path for --output" in discsum(*command, tmp_path / "new").err
+
+
 def test_standard_input_cannot_be_gone_on_with(discsum, tmp_path):
     result = discsum("parse", "-", "--shards", "-o", tmp_path / "set", stdin=b"It rained.")
     assert (result.code, "expected files, which can be read again, got standard input" in result.err) == (1, True)
