@@ -28,8 +28,8 @@ from discsum.recipes.fields import both_values, differing
 DIGITS = 8
 # Fields of a recipe that depend on the content of its input alone.
 CONTENT = {f"documents {name}" for name in ("sha256", "digest", "files", "bytes", "version", "fingerprint")}
-# Advice if a folder was made with other options.
-REPEAT = f"repeat the earlier command, or {ELSEWHERE}"
+# Beginning of the fields that identify the program and its models.
+MADE_BY = "made_by "
 
 
 def part_lock_name(part: Part, recipe: dict[str, Any]) -> str:
@@ -97,9 +97,15 @@ def _other_input(folder: Location, changed: Mapping[str, tuple[Any, Any]]) -> st
             f"{folder}: expected the input that it was made from, found a changed or another one ({values}); repeat "
             f"the earlier command with that input, or {ELSEWHERE}"
         )
+    if all(name.startswith(MADE_BY) for name in changed):
+        # The command may be the earlier one, so repeating it would not help.
+        return (
+            f"{folder}: expected a folder made by this version of discsum with these models, found others ({values}); "
+            f"use those, or {ELSEWHERE}"
+        )
     return (
         f"{folder}: expected a folder made from this input with these options, found different ones ({values}); "
-        f"{REPEAT}"
+        f"repeat the earlier command, or {ELSEWHERE}"
     )
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -323,11 +324,21 @@ def _own_object(path: Location) -> dict[str, Any]:
 
 @contextmanager
 def _with_remedy(recipe: Any) -> Iterator[None]:
-    """Append `remedy_of` the recipe to an `InputError` in the block."""
+    """Append `remedy_of` the recipe to an `InputError` in the block, and the version if another one made the folder."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{error}; {remedy_of(recipe)}") from error
+        made, own = _version_in(recipe), version("discsum")
+        other = f"discsum {made} made the folder, this is {own}: use that version, or " if made not in ("", own) else ""
+        # One problem is enough: a folder of another version may have the same in every shard.
+        problem = str(error).partition("; ")[0]
+        raise InputError(f"{problem}; {other}{remedy_of(recipe)}") from error
+
+
+def _version_in(recipe: Any) -> str:
+    """Return the version of discsum in a recipe, which may have any content; empty if there is none."""
+    made_by = recipe.get("made_by") if isinstance(recipe, dict) else None
+    return str(made_by.get("discsum", "")) if isinstance(made_by, dict) else ""
 
 
 def tidy(folder: Location, names: Iterable[str]) -> None:

@@ -1,9 +1,13 @@
-"""Finished folders of shards that a run only checks."""
+"""Finished folders of shards that a run only checks: read-only ones, and those of another version."""
 
+import json
+import re
 import shutil
+from importlib.metadata import version
 
 import pytest
 
+from discsum.data.manifest import MANIFEST
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.errors import InputError, LockedError
@@ -42,3 +46,38 @@ def test_a_damaged_folder_that_is_read_only_is_not_repaired(parse_job_of, folder
     with pytest.raises(InputError, match=told):
         make_all(parse_job_of(folder), VERIFY)
     assert damaged.read_bytes() == content
+
+
+def change(folder, made_by=(), **fields):
+    """Change what the manifest of a folder says of its makers, and its fields."""
+    path = folder / MANIFEST
+    content = json.loads(path.read_text()) | fields
+    content["recipe"]["made_by"] |= dict(made_by)
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(("maker", "there"), [("discsum", "0.0.1"), ("parser", "0" * 64)])
+def test_a_folder_of_another_version_names_it(parse_job_of, folder, maker, there):
+    change(folder, {maker: there})
+    told = (
+        rf"set: expected a folder made by this version of discsum with these models, found others \(made_by {maker} "
+        rf"'{there}' there and '\S+' here\); use those, or choose another folder$"
+    )
+    for options in (RunOptions(), VERIFY):
+        with pytest.raises(InputError, match=told):
+            make_all(parse_job_of(folder), options)
+
+
+def test_a_manifest_of_another_version_has_one_remedy(parse_job_of, folder):
+    shards = json.loads((folder / MANIFEST).read_text())["shards"]
+    change(folder, {"discsum": "0.0.1"}, shards=[{**shard, "lines": 1} for shard in shards])
+    own = re.escape(version("discsum"))
+    told = (
+        rf"manifest\.json: shards\[0\]\.lines: expected one of the fields [^;]*; discsum 0\.0\.1 made the folder, this "
+        rf"is {own}: use that version, or delete the folder and parse again$"
+    )
+    with pytest.raises(InputError, match=told):
+        make_all(parse_job_of(folder))
+    change(folder, {"discsum": version("discsum")})
+    with pytest.raises(InputError, match=r"expected one of the fields [^;]*; delete the folder and parse again$"):
+        make_all(parse_job_of(folder))

@@ -236,7 +236,7 @@ def test_another_encoder_of_that_name_is_refused(table, parser_folder, encoder_f
     made_by = Manifest.read(tmp_path / "set").recipe["made_by"]
     weights = load_file(encoder / "model.safetensors")
     save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(InputError, match=f"found different ones .*{made_by['encoder']}"):
+    with pytest.raises(InputError, match=f"found others .*{made_by['encoder']}"):
         make(table, tmp_path / "set", parser_folder, **options)
 
 
