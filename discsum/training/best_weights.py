@@ -65,12 +65,12 @@ class BestWeights:
             self._pending = False
 
     def check_there(self, step: int) -> None:
-        """Raise `InputError` if a resumed run, whose best validation was after `step` steps, has no best weights."""
-        if not (self.folder / CONFIG).is_file():
+        """Raise `InputError` if a file of the best weights, those of the validation after `step` steps, is missing."""
+        if missing := [name for name in (CONFIG, *self.sums) if not (self.folder / name).is_file()]:
             # The run would only write them again after a better validation.
             raise InputError(
-                f"{self.folder}: expected the weights of step {step}, the best validation of the run in {self._run}, "
-                f"found none; restore them, or delete {self._run / LAST} to train again"
+                f"{self.folder / missing[0]}: expected the weights of step {step}, the best validation of the run in "
+                f"{self._run}, found no such file; restore the folder, or delete {self._run / LAST} to train again"
             )
 
     def check(self, step: int) -> None:

@@ -230,7 +230,7 @@ class TrainingLoop:
         )
 
     def _validate(self, steps: int, means: dict[str, float]) -> LogEntry:
-        """Validate after `steps` steps; keep the weights if they are the best."""
+        """Validate after `steps` steps; keep the weights if they are the best, otherwise check that those are there."""
         task = self.task
         with self._averaged():
             task.network.eval()
@@ -243,6 +243,9 @@ class TrainingLoop:
                 )
             if all(task.selection_score(entry) > task.selection_score(earlier) for earlier in self.log):
                 self._weights.stage(task.save, lambda: task.card([*self.log, entry], entry))
+            else:
+                # Not only at the end of the run, hours later.
+                self._weights.check_there(self.best.steps)
         return entry
 
     def _save(self) -> None:

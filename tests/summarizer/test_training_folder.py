@@ -104,7 +104,7 @@ def test_a_run_is_not_resumed_with_an_encoder_that_changed(data, parser_folder, 
 def test_best_weights_that_are_gone_are_missed(data, parser_folder, tmp_path):
     trainer(data, parser_folder, tmp_path / "run", epochs=1).run()
     shutil.rmtree(tmp_path / "run" / "best")
-    with pytest.raises(InputError, match=r"best: expected the weights of step 3, .*delete .*last.safetensors to train"):
+    with pytest.raises(InputError, match=r"best/config.json: expected the weights of step 3, .*delete .*last.safe"):
         trainer(data, parser_folder, tmp_path / "run", epochs=1)
     (tmp_path / "run" / "last.safetensors").unlink()
     trainer(data, parser_folder, tmp_path / "run", epochs=1).run()

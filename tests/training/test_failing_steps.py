@@ -1,10 +1,11 @@
-"""Steps that fail: gradients and weights that are no numbers, too little memory, a coarse clock."""
+"""Runs that fail: weights and gradients that are no numbers, deleted weights, too little memory, a coarse clock."""
 
 import pytest
 import torch
 from test_loop import LineTask, recipe
 
-from discsum.errors import DiscsumError
+from discsum.errors import DiscsumError, InputError
+from discsum.persistence import BEST
 from discsum.training.loop import TrainingLoop
 
 
@@ -36,6 +37,23 @@ def test_weights_that_are_no_numbers_are_not_validated(tmp_path):
     with pytest.raises(DiscsumError, match=r"step 1: training diverged, lower learning_rate: .* but bias has others"):
         TrainingLoop(task, tmp_path).run()
     assert task.validations == 0
+
+
+@pytest.mark.parametrize("name", ["config.json", "more.json"])
+def test_best_weights_that_are_deleted_meanwhile_end_the_run_at_its_next_validation(tmp_path, name):
+    class Task(LineTask):
+        def save(self, folder):
+            super().save(folder)
+            (folder / "more.json").write_text("{}")
+
+    def delete(line):
+        if line.startswith("step 5/"):
+            (tmp_path / BEST / name).unlink()
+
+    loop = TrainingLoop(Task(recipe(), scores=(4, 3, 2, 1)), tmp_path, delete)
+    with pytest.raises(InputError, match=rf"best/{name}: expected the weights of step 3, .* found no such file; rest"):
+        loop.run()
+    assert [entry.steps for entry in loop.log] == [3]
 
 
 def test_a_clock_that_does_not_move_ends_no_run(tmp_path, monkeypatch):
