@@ -227,3 +227,12 @@ def test_names_that_differ_in_case_do_not_overwrite_each_other(discsum, tmp_path
     result = discsum("parse", tmp_path / "rows.jsonl", "-o", tmp_path / "both", "--format", "rsd")
     assert result.code == 3
     assert "rows.jsonl:2: expected a unique name, news.rsd is the file of " in result.err
+
+
+@pytest.mark.parametrize("command", [("evaluate", "lead"), ("analyze", "corpus")])
+def test_an_empty_table_cannot_be_measured(discsum, tmp_path, command):
+    table = tmp_path / "empty.jsonl"
+    table.touch()
+    result = discsum(*command, table)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.endswith(f"{table}: expected texts with reference summaries, got none\n")
