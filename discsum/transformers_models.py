@@ -15,7 +15,7 @@ from discsum.errors import WeightsError, few, warn_caller
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
 from discsum.model_settings import check_settings
-from discsum.persistence import check_finite
+from discsum.persistence import CONFIG, check_finite
 
 # Files whose fields transformers obeys, and the file of an adapter, which names another model to load.
 SETTINGS = ("config.json", "tokenizer_config.json", "generation_config.json")
@@ -45,12 +45,18 @@ class CheckedModel:
         """
         self.name, self.expected = name, expected
         self._source = name.removeprefix(HUB)
-        on_hub = name.startswith(HUB) or not Path(name).is_dir()
-        local = not on_hub or local_only(name, revision=revision or None)
+        self._on_hub, self._revision = name.startswith(HUB) or not Path(name).is_dir(), revision
+        local = not self._on_hub or local_only(name, revision=revision or None)
         self._options: dict[str, Any] = {"local_files_only": local}
         if revision:
             self._options["revision"] = revision
         check_files(name, revision)
+
+    @property
+    def commit(self) -> str:
+        """The commit on the hub, by which its cache names the folder of the files; empty for a folder of the user."""
+        path = hub_files(self.name, CONFIG, revision=self._revision)[0] if self._on_hub else None
+        return "" if path is None else path.parent.name
 
     def load(self, kind: str, **options: Any) -> Any:
         """Return what a class of transformers, such as `AutoTokenizer`, loads; `options` are its `from_pretrained`'s.

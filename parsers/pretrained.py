@@ -87,8 +87,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
             f"{name}: expected an encoder that reads texts in both directions, got {config.model_type}, whose states "
             "do not depend on later words"
         )
-    revision = str(getattr(config, "_commit_hash", None) or "")
-    return Pretrained(encoder, without_limits(tokenizer.backend_tokenizer), special, revision)
+    return Pretrained(encoder, without_limits(tokenizer.backend_tokenizer), special, model.commit)
 
 
 def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:

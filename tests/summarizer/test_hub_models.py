@@ -125,6 +125,20 @@ def test_a_hub_that_does_not_answer_is_asked_for_an_encoder_once(requests, monke
     assert asked == ["me/encoder"]
 
 
+@pytest.mark.parametrize("name", ["hf:me/cached", "me/cached"])
+def test_an_encoder_has_its_commit_on_the_hub(name, encoder_folder, tmp_path, monkeypatch):
+    cached, commit = tmp_path / "models--me--cached", "0123456789" * 4
+    shutil.copytree(encoder_folder, cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    for module in ("constants", "utils._cache_manager"):
+        monkeypatch.setattr(f"huggingface_hub.{module}.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert pretrained_encoder(name).revision == commit
+    assert pretrained_encoder(name, commit).revision == commit
+    assert pretrained_encoder(str(encoder_folder)).revision == ""
+
+
 def test_a_folder_is_not_read_as_an_encoder_of_the_hub(encoder_folder):
     with pytest.raises(WeightsError, match="leave out hf: to read the folder"):
         pretrained_encoder(f"hf:{encoder_folder}")
