@@ -127,6 +127,7 @@ def test_waiting_for_a_lock_is_told(tmp_path):
         pool.submit(hold)
         held.wait(30)
         with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
             warnings.showwarning = lambda *args, **options: (found.append(args[0]), told.set())
             with locked(tmp_path / ".lock", tmp_path, wait=True):
                 assert [str(one) for one in found] == [f"{tmp_path}: another run is using it; waiting for it to end"]

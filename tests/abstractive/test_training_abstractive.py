@@ -339,13 +339,11 @@ def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path)
     # No dropout, because each process draws its own.
     own = {"scratch": scratch, "selector": "gru", "options": {"dropout": 0.0}, "objective": {"mode": "int-mix"}}
     fields = content(parser_folder, batch_size=7, epochs=1, **own)
+    training_loop(fields, data, tmp_path / "alone").run()
     recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
-    logs = []
-    for processes in (1, 2):
-        run = tmp_path / str(processes) / "run"
-        shutil.copytree(data / "datasets", run.parent / "datasets")
-        run_together(processes, "-m", "discsum", "train", recipe, "-o", run)
-        logs.append(json.loads((run / "log.json").read_text()))
+    shutil.copytree(data / "datasets", tmp_path / "datasets")
+    run_together("-m", "discsum", "train", recipe, "-o", tmp_path / "together")
+    logs = [json.loads((tmp_path / name / "log.json").read_text()) for name in ("alone", "together")]
     for one, two in zip(*logs, strict=True):
         assert one["validation"] == pytest.approx(two["validation"], abs=1e-4)
 

@@ -52,7 +52,7 @@ assert not threads_of_the_group(), threads_of_the_group()
 
 @pytest.mark.skipif(not TASKS.is_dir(), reason="threads are listed by Linux")
 def test_no_thread_outlives_the_group():
-    run_together(2, "-c", TWO)
+    run_together("-c", TWO)
 
 
 RESUMED = """
@@ -78,4 +78,4 @@ else:
 
 def test_several_processes_resume_a_run_that_gets_better(tmp_path):
     folders = Path(__file__).parent, Path(__file__).parents[1]
-    run_together(2, "-c", RESUMED, tmp_path / "run", *folders)
+    run_together("-c", RESUMED, tmp_path / "run", *folders)
