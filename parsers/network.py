@@ -102,7 +102,6 @@ class ParserNetwork(nn.Module):
             edges: Result of `edges`.
             nodes: `(nodes, 3)` first, last and split.
         """
-        found: list[Tensor] = self.labels(
-            LabelInputs(states, layout.openings.to(self.device), edges), to_device(nodes, self.device)
-        )
+        openings = layout.openings.to(self.device, non_blocking=True)
+        found: list[Tensor] = self.labels(LabelInputs(states, openings, edges), to_device(nodes, self.device))
         return found

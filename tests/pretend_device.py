@@ -1,16 +1,19 @@
 """A simulated device: tensors in CPU memory that behave as if they were on another device.
 
 Operations fail where they would fail on a GPU, for example on tensors of two devices. Operations that would wait for a
-GPU are counted: copies to the CPU, and operations whose result has a size that depends on values.
+GPU are counted: copies to the CPU, copies from it that are not `non_blocking`, and operations whose result has a size
+that depends on values.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
+import pytest
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
@@ -71,6 +74,7 @@ class _Pretending(TorchDispatchMode):
         flat = [leaf for leaf in tree_flatten((args, kwargs))[0] if isinstance(leaf, torch.Tensor)]
         away = [leaf for leaf in flat if isinstance(leaf, Elsewhere)]
         copies = func.overloadpacket in (aten._to_copy, aten.copy_, aten.set_)
+        leaves = target is not None and target.type == ELSEWHERE.type and not away and flat
         packing = func.overloadpacket in PACKING
         if away and not copies and not packing:
             others = [leaf for leaf in flat if not isinstance(leaf, Elsewhere) and leaf.dim()]
@@ -79,6 +83,8 @@ class _Pretending(TorchDispatchMode):
         waits = func.overloadpacket in WAITING and kwargs.get("output_size") is None
         if away and (waits or (copies and target is not None and target.type == "cpu")):
             self.waited[func.overloadpacket.__name__] += 1
+        if leaves and not kwargs.get("non_blocking"):
+            self.waited["to the device"] += 1
         originals = {id(leaf.here): leaf for leaf in away}
 
         def here(leaf):
@@ -96,15 +102,39 @@ class _Pretending(TorchDispatchMode):
         return tree_map(there, result) if goes else result
 
 
+class _Constants(TorchFunctionMode):
+    """Makes tensors of numbers on the CPU first: on its device without memory, torch would forget the numbers."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func is torch.Tensor.tolist and isinstance(args[0], Elsewhere):
+            return args[0].detach().cpu().tolist()
+        if func is torch.Tensor.new_tensor and isinstance(args[0], Elsewhere):
+            return torch.tensor(args[1], dtype=args[0].dtype).to(ELSEWHERE)
+        if func in (torch.tensor, torch.as_tensor) and kwargs.get("device") == ELSEWHERE:
+            return func(*args, **{**kwargs, "device": "cpu"}).to(ELSEWHERE)
+        return func(*args, **kwargs)
+
+
 @contextmanager
-def pretending(module: nn.Module):
+def pretending(module: nn.Module, *, gradients: bool = False):
     """Move a module to the device; yield the counts of operations in the block that would wait for it."""
-    with _Pretending() as mode, torch.no_grad():
+    autocast = torch.autocast
+    with pytest.MonkeyPatch.context() as patch, _Constants(), _Pretending() as mode:
+        # Autocast does not know this device.
+        patch.setattr(
+            torch, "autocast", lambda kind, **options: nullcontext() if kind == "meta" else autocast(kind, **options)
+        )
+        moved: dict[int, nn.Parameter] = {}
         for part in module.modules():
             for name, parameter in part._parameters.items():
                 if parameter is not None:
-                    part._parameters[name] = nn.Parameter(Elsewhere(parameter.detach()), requires_grad=False)
+                    learned = gradients and parameter.requires_grad
+                    new = nn.Parameter(Elsewhere(parameter.detach()), requires_grad=learned)
+                    # Parts may share a parameter.
+                    part._parameters[name] = moved.setdefault(id(parameter), new)
             for name, buffer in part._buffers.items():
                 if buffer is not None:
                     part._buffers[name] = Elsewhere(buffer)
-        yield mode.waited
+        with nullcontext() if gradients else torch.no_grad():
+            yield mode.waited

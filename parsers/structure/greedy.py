@@ -34,7 +34,7 @@ def _loss(scores: SplitScores, targets: Sequence[Target], border_scores: BorderS
         outside = (borders < first[:, None]) | (borders >= last[:, None])
         values = border_scores(scores, first, last, range(start, after - 1))
         total = total + torch.nn.functional.cross_entropy(
-            values.masked_fill(outside.to(values.device), float("-inf")),
+            values.masked_fill(outside.to(values.device, non_blocking=True), float("-inf")),
             to_device(nodes[:, 2].copy(), values.device),
             reduction="sum",
         )

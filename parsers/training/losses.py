@@ -104,7 +104,7 @@ class ParserObjective(nn.Module):
         network, recipe = self.parser, self.recipe
         inputs = [example.subwords for example in batch.examples]
         logits = network.tag(vectors, inputs)
-        tags = torch.from_numpy(np.concatenate([example.tags for example in batch.examples])).to(network.device)
+        tags = to_device(np.concatenate([example.tags for example in batch.examples]), network.device)
         tag_loss = torch.nn.functional.cross_entropy(torch.cat(logits), tags, reduction="sum")
         targets = [
             _predicted_targets(example, document_logits, network) if predicted else example.targets
@@ -120,7 +120,7 @@ class ParserObjective(nn.Module):
         splits = DESIGNS[recipe.network.design].loss(network.splits(states, layout, counts), wanted)
         labels = _label_loss(network, states, layout, edges, targets, recipe.smoothing)
         nodes = sum(len(target.nodes) for target in targets)
-        return LossSums(tag_loss, splits, labels, tag_loss.new_tensor(float(nodes)))
+        return LossSums(tag_loss, splits, labels, tag_loss.new_full((), float(nodes)))
 
 
 def _label_loss(
