@@ -113,7 +113,17 @@ class _Constants(TorchFunctionMode):
             return torch.tensor(args[1], dtype=args[0].dtype).to(ELSEWHERE)
         if func in (torch.tensor, torch.as_tensor) and kwargs.get("device") == ELSEWHERE:
             return func(*args, **{**kwargs, "device": "cpu"}).to(ELSEWHERE)
+        if func in (torch.Tensor.__getitem__, torch.Tensor.__setitem__) and isinstance(args[0], Elsewhere):
+            # Any device takes lists and tensors on the CPU as indices, and copies them.
+            index = args[1] if isinstance(args[1], tuple) else (args[1],)
+            args = (args[0], tuple(map(_index, index)), *args[2:])
         return func(*args, **kwargs)
+
+
+def _index(part):
+    if isinstance(part, list):
+        return torch.tensor(part, dtype=torch.long).to(ELSEWHERE)
+    return part.to(ELSEWHERE) if isinstance(part, torch.Tensor) else part
 
 
 @contextmanager
@@ -138,3 +148,27 @@ def pretending(module: nn.Module, *, gradients: bool = False):
                     part._buffers[name] = Elsewhere(buffer)
         with nullcontext() if gradients else torch.no_grad():
             yield mode.waited
+
+
+def check_same(model: nn.Module, loss, generate=None):
+    """Check that a model has the same loss, gradients and generated tokens on the CPU and on the device.
+
+    `loss` and `generate` take a function that moves tensors to the model's device.
+    """
+
+    def learned(to):
+        model.train()
+        torch.manual_seed(1)
+        found = loss(to)
+        found.backward()
+        gradients = {name: own.grad.cpu() for name, own in model.named_parameters() if own.grad is not None}
+        model.eval()
+        with torch.no_grad():
+            return found.detach().cpu(), gradients, generate(to).tolist() if generate is not None else []
+
+    expected = learned(lambda value: value)
+    model.zero_grad()
+    with pretending(model, gradients=True):
+        found = learned(lambda value: value.to(ELSEWHERE))
+    torch.testing.assert_close(found[:2], expected[:2], atol=1e-4, rtol=1e-4)
+    assert found[2] == expected[2]

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from pretend_device import check_same
 from small_trees import random_tree
 
+from discsum.encoder.features import COUNT
 from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree
 from discsum.encoder.heads.c_tree_relation import CLASSES, ROLES, roles_above
 from discsum.encoder.inputs import UnitInputs, batched, padded
@@ -100,6 +104,14 @@ def test_masks_of_numbers_and_other_precisions(name, kind):
     found = network.to(kind)(InputBatch(batch.vectors.to(kind), batch.features.to(kind), batch.prior, batch.mask))
     assert found.dtype == kind
     torch.testing.assert_close(found.float(), expected, atol=1e-6 if kind == torch.float64 else 0.1, rtol=0.05)
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+def test_heads_on_another_device(name):
+    network = Synthesizer(config(name, dropout=0.0, features=COUNT))
+    documents = [inputs(name, units, seed) for seed, units in enumerate((7, 1, 12))]
+    batch = batched([replace(one, features=torch.randn(len(one.vectors), COUNT)) for one in documents])
+    check_same(network, lambda to: (network(to(batch)) * to(batch.mask)).square().sum())
 
 
 @pytest.mark.parametrize("name", [name for name in HEADS if name != "mixed"])

@@ -2,10 +2,14 @@
 
 import pytest
 import torch
+from pretend_device import check_same
 from tiny_copy import make_copying, make_words
 from transformers import AutoModelForSeq2SeqLM, PegasusForConditionalGeneration
 
+from discsum.abstractive.compressed.config import VARIANTS
+from discsum.abstractive.compressed.conversion import compress
 from discsum.abstractive.compressed.copying import CopyAttention, decoded, extended_ids, observing, unknown_words
+from discsum.abstractive.compressed.mixture import smoothed_loss
 from discsum.abstractive.compressed.model import split_sinusoids
 from discsum.abstractive.sparse import sparsify
 from discsum.errors import InputError
@@ -214,3 +218,23 @@ def test_a_row_without_a_readable_token_has_no_gate_and_shows_no_attention():
     assert (gate[0] > 0).all() and not gate[1].any()
     assert not attention[0, :, 1].any()
     assert seen[0][0, [0, 2]].all() and not seen[0][~readable].any()
+
+
+@pytest.mark.parametrize("borders", [None, "sentences"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_compressed_models_on_another_device(inputs, source, variant, borders):
+    borders = borders if variant.startswith("strided") else None
+    model = compress(make_copying(), variant, borders=borders)
+
+    def given_of(to, given):
+        own = {"borders": to(inputs.layout)} if borders else {}
+        return {name: to(value) for name, value in {**given, "source_ids": source}.items()} | own
+
+    def loss(to):
+        mixture = model(**given_of(to, inputs.forward), use_cache=False, dense=False).mixture
+        return smoothed_loss(mixture.scores_of(to(inputs.decoder)), 0.1)["loss"]
+
+    def generate(to):
+        return model.generate(**given_of(to, inputs.generate), num_beams=2, max_new_tokens=5)
+
+    check_same(model, loss, generate)
