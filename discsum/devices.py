@@ -101,6 +101,14 @@ def has_fast_bfloat16(device: torch.device) -> bool:
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
+def wait_for(device: torch.device) -> None:
+    """Wait until a device has finished all its work, so that it can be timed; other GPUs are not waited for."""
+    import torch
+
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+
+
 def to_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:
     """Return an array as a tensor on a device; a GPU continues its work during the copy."""
     import torch

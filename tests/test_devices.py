@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import discsum
-from discsum.devices import check_device, check_precision, has_fast_bfloat16
+from discsum.devices import check_device, check_precision, has_fast_bfloat16, wait_for
 from discsum.errors import InputError
 from discsum.parsers.loading import load_parser
 from discsum.summarizer.options import SummaryOptions
@@ -94,3 +94,12 @@ def test_the_processor_needs_no_torch_to_be_there():
     """The process that distributes work computes nothing, so it need not import torch."""
     code = "import sys; from discsum.devices import check_device; check_device('cpu'); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_the_device_that_is_timed_is_waited_for(monkeypatch):
+    """The second GPU, although the first is the current one."""
+    waited = []
+    monkeypatch.setattr(torch.accelerator, "synchronize", waited.append)
+    for name in ("cpu", "cuda:1", "mps"):
+        wait_for(torch.device(name))
+    assert list(map(str, waited)) == ["cuda:1", "mps"]

@@ -16,6 +16,7 @@ from discsum.abstractive.recipe import SHORTEST
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import TextBatch
 from discsum.data.pairs import Pair
+from discsum.devices import wait_for
 from discsum.errors import InputError
 from discsum.experiments.blocks import given_trees, parser_name
 from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of, summaries_of
@@ -155,8 +156,7 @@ def _training_speed(summarizer: AbstractiveSummarizer, batches: Sequence[TextBat
         family.begin_step(recipe, Step(place, float(recipe.epochs), 1.0))
         loss = family.loss(recipe, batch.inputs, batch.extra, 1.0, torch.zeros(1))["loss"]
         torch.autograd.backward(loss)
-        if model.device.type == "cuda":
-            torch.cuda.synchronize()
+        wait_for(model.device)
         seconds += time.perf_counter() - started
         model.zero_grad()
     model.eval()

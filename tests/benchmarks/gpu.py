@@ -41,7 +41,7 @@ from discsum.abstractive.compressed.calls import Call, CompressionSettings
 from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.sparse import densify, sparsify
 from discsum.constants import PRECISIONS
-from discsum.devices import check_precision
+from discsum.devices import check_precision, wait_for
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.parsers.parser import Parser
@@ -69,19 +69,13 @@ def make_texts(count: int) -> list[str]:
     return texts
 
 
-def wait(device: torch.device) -> None:
-    """Wait until the device has finished all its work."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-
-
 def seconds(work: Callable[[], object], device: torch.device) -> float:
     """Return the time of the fastest of `RUNS` runs, after a warm-up run."""
     times = []
     for _ in range(RUNS + 1):
         start = time.perf_counter()
         work()
-        wait(device)
+        wait_for(device)
         times.append(time.perf_counter() - start)
     return min(times[1:])
 
@@ -96,7 +90,7 @@ def busy(work: Callable[[], object], device: torch.device) -> float:
     with torch.profiler.profile(activities=activities) as profile:
         start = time.perf_counter()
         work()
-        wait(device)
+        wait_for(device)
         took = time.perf_counter() - start
     ranges = sorted(
         (event.time_range.start, event.time_range.end)

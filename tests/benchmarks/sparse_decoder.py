@@ -22,6 +22,7 @@ from transformers import BartConfig, BartForConditionalGeneration, LogitsProcess
 from transformers.modeling_outputs import BaseModelOutput
 
 from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
+from discsum.devices import wait_for
 
 TOKENS_PER_SENTENCE = 25
 BEAMS = 4
@@ -48,8 +49,7 @@ class Clock(LogitsProcessor):
         self.times: list[float] = []
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        if scores.device.type == "cuda":
-            torch.cuda.synchronize()
+        wait_for(scores.device)
         self.times.append(time.perf_counter())
         return scores
 

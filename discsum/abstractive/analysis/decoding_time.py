@@ -15,6 +15,7 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
 from discsum.abstractive.sentence_layout import SentenceLayout
+from discsum.devices import wait_for
 from discsum.errors import InputError
 
 # Timed passes, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.
@@ -125,8 +126,7 @@ def decoder_times(
                 for _ in range(repeats + 1):
                     started = time.perf_counter()
                     _pass(model, BaseModelOutput(last_hidden_state=states), layout, written, mode)
-                    if model.device.type == "cuda":
-                        torch.cuda.synchronize()
+                    wait_for(model.device)
                     seconds.append(time.perf_counter() - started)
             yield TimeSample(length, tokens, float(np.mean(seconds[1:])))
 

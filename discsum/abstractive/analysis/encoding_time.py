@@ -14,6 +14,7 @@ from discsum.abstractive.analysis.peak_memory import peak_memory
 from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.conversion import decompress
 from discsum.abstractive.sentence_layout import SentenceLayout
+from discsum.devices import wait_for
 from discsum.errors import InputError
 
 # Tokens per sentence or discourse unit.
@@ -73,8 +74,7 @@ def _measure(model: Any, tokens: int, repeats: int) -> tuple[float, float | None
 
     def run() -> None:
         model.get_encoder()(ids)
-        if model.device.type == "cuda":
-            torch.cuda.synchronize()
+        wait_for(model.device)
 
     times = []
     with torch.inference_mode(), call:
