@@ -84,6 +84,13 @@ class SentenceLayout:
         return self.lengths > 0
 
     @cached_property
+    def inside(self) -> Tensor | None:
+        """`(documents, 1, 1, tokens)`: true for tokens, false for padding; None if there is no padding."""
+        # Computed once for all layers and steps, because a GPU is waited for.
+        inside = self.owner >= 0
+        return None if bool(inside.all()) else inside[:, None, None, :]
+
+    @cached_property
     def starts(self) -> Tensor:
         """`(documents, sentences)`: first token of each sentence, 0 for padding."""
         first = (self.owner >= 0).long().argmax(dim=1, keepdim=True)

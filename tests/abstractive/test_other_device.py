@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import small_coarse_to_fine
 import torch
-from pretend_device import check_same
+from pretend_device import ELSEWHERE, check_same, pretending
 from tiny_bart import make_bart
 
 from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
@@ -75,3 +75,16 @@ def test_coarse_to_fine(variant, coarse, chunks):
         return model.generate(**given, num_beams=2, max_new_tokens=4, min_new_tokens=4)
 
     check_same(model, loss, generate)
+
+
+def test_no_layer_of_full_attention_waits(inputs):
+    """A GPU computes all layers while the CPU queues them."""
+    counts = []
+    for layers in (1, 3):
+        model = sparsify(make_bart(decoder_layers=layers), selector=ALL)
+        with pretending(model) as waited:
+            given = {name: value.to(ELSEWHERE) for name, value in inputs.forward.items()}
+            model(**given, layout=inputs.layout.to(ELSEWHERE))
+            # Values that the CPU reads.
+            counts.append(waited["_local_scalar_dense"])
+    assert counts[0] == counts[1]

@@ -283,8 +283,7 @@ def _count_documents(call: Call, rows: int, states: Tensor) -> int:
 def _mask_of(call: Call, mask: Any) -> Tensor | None:
     """Return the padding mask `(rows or documents, 1, 1, tokens)`: the layout's if there is one, or the model's."""
     if call.layout is not None:
-        inside = call.layout.owner >= 0
-        return None if bool(inside.all()) else inside[:, None, None, :]
+        return call.layout.inside
     if mask is None:
         return None
     if not isinstance(mask, Tensor) or mask.dim() != 4:
