@@ -126,8 +126,8 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         self._bf16 = recipe.bf16 and has_fast_bfloat16(self.accelerator.device)
         if recipe.bf16 and not self._bf16 and self.accelerator.is_main_process:
             warn_caller(
-                "bf16: this CPU has no bfloat16 instructions; the encoder trains in float32, as with bf16=false, "
-                "although the recipe in the model card keeps bf16: true"
+                f"bf16: the device {self.accelerator.device} has no bfloat16 instructions; the encoder trains in "
+                "float32, as with bf16=false, although the recipe in the model card keeps bf16: true"
             )
         self.network = ParserObjective(self.parser, replace(recipe, bf16=self._bf16))
         self._texts, self._cache = texts, cache

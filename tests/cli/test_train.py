@@ -51,8 +51,8 @@ def test_a_processor_without_bfloat16_warns(discsum, recipe, tmp_path, monkeypat
     result = discsum("train", recipe, "epochs=1", "bf16=true", "-o", tmp_path / "run")
     assert result.code == 0
     assert result.err == (
-        "discsum: bf16: this CPU has no bfloat16 instructions; the encoder trains in float32, as with bf16=false, "
-        "although the recipe in the model card keeps bf16: true\n"
+        "discsum: bf16: the device cpu has no bfloat16 instructions; the encoder trains in float32, as with "
+        "bf16=false, although the recipe in the model card keeps bf16: true\n"
     )
 
 

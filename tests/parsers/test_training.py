@@ -273,7 +273,7 @@ def test_the_other_designs_train(encoder_folder, treebank, tmp_path, design):
 def test_a_processor_without_bfloat16_trains_in_float32(encoder_folder, treebank, tmp_path, monkeypatch):
     monkeypatch.setattr("discsum.parsers.training.task.has_fast_bfloat16", lambda device: False)
     exact = recipe(encoder_folder, epochs=1, bf16=False)
-    with pytest.warns(InputWarning, match=r"^bf16: this CPU has no bfloat16 instructions"):
+    with pytest.warns(InputWarning, match=r"^bf16: the device cpu has no bfloat16 instructions"):
         asked = train(replace(exact, bf16=True), treebank, tmp_path / "asked")[0]
     weights = [load_file(train(exact, treebank, tmp_path / "exact")[0].folder / "last.safetensors")]
     weights.append(load_file(asked.folder / "last.safetensors"))
