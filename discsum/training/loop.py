@@ -76,6 +76,8 @@ class TrainingLoop:
                 )
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
+            if self.accelerator.scaler is not None and state.get("scaler"):
+                self.accelerator.scaler.load_state_dict(state["scaler"])
             self.log = [LogEntry(**entry) for entry in state["log"]]
         self._card_is_old = state is not None and any(
             state["recipe"].get(field) != recipe.to_dict().get(field) for field in CARD_ONLY
@@ -259,6 +261,9 @@ class TrainingLoop:
             path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
         self._weights.write_card(self.task.card(self.log, self.best))
         state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best_sums": self._weights.sums}
+        if self.accelerator.scaler is not None:
+            # Of float16: it grows and shrinks over the whole run.
+            state["scaler"] = self.accelerator.scaler.state_dict()
         network, optimizer = self.task.network, self.optimizer.optimizer
         save_checkpoint(self.folder, network, self.average, optimizer, state, self.task.state())
         self._weights.adopt()

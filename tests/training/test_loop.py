@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,20 @@ def test_a_run_killed_after_its_last_checkpoint_lacks_nothing(tmp_path, monkeypa
         TrainingLoop(LineTask(recipe()), folder).run()
     for name in ("log.json", "best/README.md"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_a_resumed_run_in_float16_keeps_the_scale_of_its_losses(tmp_path):
+    scales = []
+    for kill in (99, 5):
+        folder = tmp_path / str(kill)
+        for report in (killed_at(kill), lambda line: None):
+            task = LineTask(recipe())
+            # As accelerate makes it for a GPU; it doubles the scale after each two steps.
+            task.accelerator.scaler = torch.amp.GradScaler("cpu", init_scale=1.0, growth_interval=2)
+            with suppress(KilledError):
+                TrainingLoop(task, folder, report).run()
+        scales.append(task.accelerator.scaler.get_scale())
+    assert scales == [64.0, 64.0]
 
 
 def test_a_kill_before_the_checkpoint_leaves_the_weights_that_it_names(tmp_path, monkeypatch):
