@@ -51,8 +51,9 @@ def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     """
     with needs("accelerate"):
         from accelerate import Accelerator, DistributedDataParallelKwargs
-    _import_before_group()
-    able = bf16 and has_fast_bfloat16(torch.device("cuda"))
+    # Not of any GPU there is: the launcher may have chosen the CPU.
+    device = _state().device
+    able = bf16 and device.type == "cuda" and has_fast_bfloat16(device)
     # None leaves the choice to `accelerate launch --mixed_precision`, which also helps on some CPUs.
     precision = "bf16" if able else None if bf16 else "no"
     handler = DistributedDataParallelKwargs(find_unused_parameters=unused_parameters)

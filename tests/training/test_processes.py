@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from several_processes import run_together
 
+from discsum.training.processes import accelerator
+
 ALONE = """
 import torch
 from discsum.training.processes import leave_group
@@ -24,6 +26,12 @@ def test_a_group_is_left_once_and_there_need_not_be_one(tmp_path):
     # In a separate process, because accelerate keeps its state of groups until the process ends.
     code = ALONE.replace("{FILE}", str(tmp_path / "group"))
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_run_on_the_cpu_beside_a_gpu_with_bfloat16_is_in_float32(monkeypatch):
+    """As with `accelerate launch --cpu`."""
+    monkeypatch.setattr("discsum.training.processes.has_fast_bfloat16", lambda device: True)
+    assert accelerator(bf16=True).mixed_precision == "no"
 
 
 TASKS = Path("/proc/self/task")
