@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
         ("shards.py driver --documents 300", "300 documents: "),
         ("coarse_to_fine.py --small --words 80 --chosen 1 --steps 2 --repeats 1", "c2f conv"),
         ("priors.py", "balanced"),
+        ("gpu.py --device cpu --documents 1 --tokens 32 --tables parsing compressed --precisions fp32", "100.0%"),
     ],
 )
 def test_benchmarks_run(command, said):
