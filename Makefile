@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 CLEAN := build/clean-venv
 BIN := $(VENV)/bin
+# One more than there are cores, because many tests wait for processes that they start; each takes about a gigabyte.
+WORKERS = $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
 PIP := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test check lint wheel docs audit clean
@@ -13,7 +15,7 @@ demo: $(VENV)/.installed
 	$(BIN)/discsum extract data/samples/harbour.txt --units 3
 
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: lint wheel
 

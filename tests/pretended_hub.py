@@ -36,6 +36,11 @@ def pretend(patch: pytest.MonkeyPatch, cache: Path, models: Mapping[str, Path]) 
                 (folder / file.name).symlink_to(file)
         return str(folder)
 
+    def cached_file(name: str, file: str, *, revision: str | None = None, **options: Any) -> str | None:
+        path = Path(snapshot_download(name, revision=revision, allow_patterns=file)) / file
+        return str(path) if path.exists() else None
+
+    patch.setattr("transformers.utils.hub.cached_file", cached_file)
     patch.setattr("huggingface_hub.HfApi.repo_info", repo_info)
     patch.setattr("huggingface_hub.snapshot_download", snapshot_download)
     for kept in (_local_only, _known):

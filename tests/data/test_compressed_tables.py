@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+from random import Random
 
 import pyarrow
 import pytest
@@ -24,10 +25,13 @@ COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".
 def test_compressed_lines(tmp_path, packed):
     compress = COMPRESS[packed]
     path = tmp_path / f"news.jsonl{packed}"
-    content = compress("".join(f'{{"text": "text {number}"}}\n' for number in range(300_000)).encode())
+    # Several blocks of each compression.
+    noise = Random(1)
+    rows = (f'{{"text": "text {number}", "other": "{noise.randbytes(20).hex()}"}}\n' for number in range(40_000))
+    content = compress("".join(rows).encode())
     path.write_bytes(content + compress(b'{"text": "last"}\n'))
     found = list(read_inputs([str(path)]))
-    assert (len(found), found[0].id, found[-1].text) == (300_001, "news-1", "last")
+    assert (len(found), found[0].id, found[-1].text) == (40_001, "news-1", "last")
     # What was read before the damage is given.
     path.write_bytes(content[: len(content) // 2])
     *found, failure = read_inputs([str(path)])
