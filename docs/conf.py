@@ -5,8 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
+
+from sphinx.util.inspect import stringify_signature
+
+from discsum.recipes.described import described, init_fields
+from discsum.recipes.fields import Checked
 
 # Special methods that are shown.
 OPERATORS = {"__call__", "__getitem__", "__add__", "__truediv__"}
@@ -67,6 +73,34 @@ def write_api(app: Any) -> None:
             path.write_text(content, encoding="utf-8")
 
 
+def plain(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returned: str) -> Any:
+    """Leave ranges and help out of the types of a class's fields; `with_fields` lists them."""
+    if what != "class" or not help_of_fields(obj):
+        return None
+    hints, whole = get_type_hints(obj), inspect.signature(obj)
+    parameters = [one.replace(annotation=hints[one.name]) for one in whole.parameters.values()]
+    bare = whole.replace(parameters=parameters, return_annotation=inspect.Signature.empty)
+    return stringify_signature(bare, unqualified_typehints=True), ""
+
+
+def with_fields(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """List the fields of a class whose help stands in their types, with their ranges and choices."""
+    if what == "class" and (told := help_of_fields(obj)):
+        lines += ["", "Attributes:", *(f"    {field}: {text}" for field, text in told.items())]
+
+
+def help_of_fields(cls: Any) -> dict[str, str]:
+    """Return the help and the permitted values of the fields of a dataclass, if it has any."""
+    hints = init_fields(cls) if inspect.isclass(cls) and issubclass(cls, Checked) and is_dataclass(cls) else {}
+    told = {
+        field: " ".join(mark.description for mark in getattr(hint, "__metadata__", ()) if mark.description)
+        for field, hint in hints.items()
+    }
+    if not any(told.values()):
+        return {}
+    return {field: f"{text} Expected: {described(hints[field])}." for field, text in told.items()}
+
+
 def as_code(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Turn code spans and indented formulas of a docstring into those of reStructuredText."""
     joined = re.sub(r"(?<!`)`([^`]+)`(?!`)(?=(\w)?)", _span, "\n".join(lines))
@@ -90,8 +124,10 @@ def choose(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -
 
 
 def setup(app: Any) -> None:
-    """Connect all three."""
+    """Connect all of them."""
     app.connect("autodoc-skip-member", choose)
     app.connect("builder-inited", write_api)
+    app.connect("autodoc-process-signature", plain)
+    app.connect("autodoc-process-docstring", with_fields, priority=300)
     # Before napoleon, which takes what stands before a colon for a type unless it is in a code span.
     app.connect("autodoc-process-docstring", as_code, priority=400)
