@@ -17,6 +17,7 @@ from discsum.tree import RSTTree, check_tree, is_attribution, is_same_unit
 
 def node_heads(tree: RSTTree) -> NDArray[np.int64]:
     """Return the head EDU of every node `(nodes,)`: the head of its leftmost nucleus (Hirao et al. 2013)."""
+    check_tree(tree)
     heads = [*range(tree.edus), *([0] * len(tree.nodes))]
     # Children follow their parent in pre-order, so in reversed order their heads are known.
     for index in range(len(heads) - 1, tree.edus - 1, -1):
@@ -159,6 +160,7 @@ def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
     If the second part is what somebody says ("Ann, | who was tired, | said | it would rain"), the attribution ("said")
     is part of the clause too, because the first part may be its subject.
     """
+    check_tree(tree)
     heads = [*range(tree.edus), *node_heads(tree).tolist()]
     speakers = _attributions(tree, heads)
     groups = np.arange(tree.edus)

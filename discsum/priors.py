@@ -123,7 +123,9 @@ def project_to_sentences(
     """
     check_edu_to_sentence(edu_to_sentence)
     matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence)
-    if not len(sentence) or matrix.shape != (len(sentence), len(sentence)):
+    if sentence.ndim != 1 or not len(sentence):
+        raise InputError(f"expected a sentence for each EDU, got an array of shape {sentence.shape}")
+    if matrix.shape != (len(sentence), len(sentence)):
         raise InputError(f"expected a square matrix over {len(sentence)} EDUs, got shape {matrix.shape}")
     if np.iscomplexobj(matrix):
         raise InputError(f"expected real weights, got {matrix.dtype}")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discsum.batches import check_kind
 from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
 from discsum.errors import InputError
@@ -151,10 +152,11 @@ def extract(
         tidy: Whether the text is tidied, as in `Summary`.
 
     Raises:
-        TypeError: A scorer whose `select` returns no indices.
+        TypeError: A text instead of a document, or a scorer whose `select` returns no indices.
         InputError: A document without the spans or the tree that are needed, scores that do not fit its units or are
             NaN, or a policy that the scorer cannot follow.
     """
+    check_kind("document", document, (Document,), "; parse the text first")
     if not unit_texts(document, policy.unit):
         return Summary(document, policy.unit, scorer.name, (), (), tidy)
     if scorer.needs_tree:

@@ -232,6 +232,8 @@ class Parser:
         keep = _checked_names(keep)
         check_several(documents, "documents")
         documents = [*documents]
+        for document in documents:
+            check_kind("documents", document, (Document,), "; parse the texts first")
         found: list[tuple[Subwords, Mapping[str, Tensor]]] = []
         words = split_texts([document.text for document in documents], self.tokenizer)
         begun = (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_trees import every_tree, leaves, random_tree
 
-from discsum.dependency import edu_heads
+from discsum.dependency import edu_heads, node_heads, same_unit_groups
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.priors import c_tree, c_tree_confidence, c_tree_nuc, c_tree_weighted, d_tree, project_to_sentences
@@ -152,11 +152,13 @@ def test_what_does_not_fit_is_named():
         c_tree_weighted(tree, [1, np.inf], [1, 1, 1])
     with pytest.raises(InputError, match="square matrix over 2 EDUs"):
         project_to_sentences(c_tree(tree), [0, 1])
+    with pytest.raises(InputError, match=r"a sentence for each EDU, got an array of shape \(3, 1\)"):
+        project_to_sentences(c_tree(tree), [[0], [1], [1]])
     with pytest.raises(InputError, match="sentences in 0 to 0"):
         project_to_sentences(c_tree(tree), [0, 1, 1], 1)
 
 
-@pytest.mark.parametrize("matrix", [d_tree, c_tree, c_tree_nuc, c_tree_confidence])
+@pytest.mark.parametrize("matrix", [d_tree, c_tree, c_tree_nuc, c_tree_confidence, node_heads, same_unit_groups])
 def test_documents_are_no_trees(matrix):
     document = Document.from_edu_texts(["It rained."], RSTTree(1))
     with pytest.raises(TypeError, match=r"^expected an RSTTree, got Document; a document has it as document.tree$"):

@@ -51,8 +51,8 @@ def oracle_labels(
 
     Raises:
         TypeError: A single text instead of the units' texts, or anything other than texts.
-        InputError: An unknown name (the message lists the choices), no reference, heads that are missing or too few, a
-            `k` below 1, or an oracle that does not return different indices.
+        InputError: An unknown name (the message lists the choices), no reference, missing heads, heads or groups of
+            another number, a `k` below 1, or an oracle that does not return different indices.
     """
     import numpy as np
 
@@ -70,8 +70,7 @@ def oracle_labels(
     edu_only = is_edu_only(name)
     if edu_only and heads is None:
         raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
-    if heads is not None and np.shape(heads) != (len(units),):
-        raise InputError(f"heads: expected one for each of {len(units)} units, got shape {np.shape(heads)}")
+    _check_for_each(units, heads=heads, groups=groups)
     limit = oracle.facts.get("units") if k is None else k
     first, group = np.unique(np.arange(len(units)) if groups is None else groups, return_inverse=True)
     merged = [""] * len(first)
@@ -93,6 +92,15 @@ def oracle_labels(
             "mostly other letters; do not trust the labels of these documents"
         )
     return np.isin(group, chosen).astype(np.int8)
+
+
+def _check_for_each(units: Sequence[str], **given: NDArray[np.int64] | None) -> None:
+    """Raise `InputError` for arrays, by name, that do not have one entry for each unit."""
+    import numpy as np
+
+    for name, values in given.items():
+        if values is not None and np.shape(values) != (len(units),):
+            raise InputError(f"{name}: expected one for each of {len(units)} units, got shape {np.shape(values)}")
 
 
 def _check_takes(name: str, oracle: Callable[..., list[int]], arguments: tuple[object, ...]) -> None:

@@ -148,6 +148,7 @@ def test_a_single_text_instead_of_units():
         (["a"], None, {}, TypeError, "references: expected several references, got one NoneType"),
         (["a"], ["a", 3], {}, TypeError, r"references: expected texts, got \['a', 3\]"),
         (["a", "b"], "a", {"heads": [0]}, InputError, r"heads: expected one for each of 2 units, got shape \(1,\)"),
+        (["a", "b"], "a", {"groups": [0]}, InputError, r"groups: expected one for each of 2 units, got shape \(1,\)"),
     ],
 )
 def test_what_is_no_text_or_head(units, references, options, error, message):

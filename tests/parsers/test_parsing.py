@@ -130,6 +130,13 @@ def test_lines_are_edus_of_documents_that_have_sentences_only(parser):
     assert found.document.sentences == document.sentences
 
 
+def test_texts_are_no_documents(parser):
+    with pytest.raises(TypeError, match=r"^documents: expected Document, got str; parse the texts first$"):
+        parser.vectors(["It rained."], ["edu"])
+    with pytest.raises(TypeError, match=r"^document: expected Document, got str; parse the text first$"):
+        extract("It rained.", None, default_policy("edu"))
+
+
 def test_trees_need_no_parser(parser):
     tree = parser.parse(tiny.ARTICLE)
     (found,) = ensure_parsed([Item("a", "", tree.text, tree)], lambda: pytest.fail("asked for a parser"))
