@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[1]
         ("storage.py decode --count 2", "2 articles, vectors of 768: "),
         ("shards.py driver --documents 300", "300 documents: "),
         ("coarse_to_fine.py --small --words 80 --chosen 1 --steps 2 --repeats 1", "c2f conv"),
+        # Four beams of stock generation keep 16 MiB.
+        ("sparse_decoder.py --small --tokens 256 --r 1 --steps 2", "     4.0  yes"),
         ("priors.py", "balanced"),
         ("gpu.py --device cpu --documents 1 --tokens 32 --tables parsing compressed --precisions fp32", "100.0%"),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny_bart import Inputs, cached_bytes, make_bart
+from tiny_bart import Inputs, make_bart
 
 from discsum.abstractive.sparse import SentenceLayout, costs, sparsify
 from discsum.abstractive.sparse.cache import LayerDocuments, StateDocuments
@@ -124,7 +124,7 @@ def test_layers_share_the_states(monkeypatch, inputs):
     found = generated(sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False), inputs, num_beams=4)
     # States of 2 documents of 22 tokens and width 32, and in each of 2 layers mean keys of 5 sentences.
     cache = found.past_key_values.cross_attention_cache
-    assert cached_bytes(cache) == 4 * (2 * 22 * 32 + 2 * 2 * 5 * 32)
+    assert cache.bytes == 4 * (2 * 22 * 32 + 2 * 2 * 5 * 32)
     # The states are not the encoder's own tensor, which repeats them for each beam.
     assert {kept.documents.states.untyped_storage().nbytes() for kept in cache.layers} == {4 * 2 * 22 * 32}
 
@@ -135,7 +135,7 @@ def test_the_states_of_one_document_are_not_those_of_its_beams(monkeypatch, inpu
     layout = SentenceLayout.from_owner(inputs.owner[:1])
     options = {"num_beams": 4, "max_new_tokens": 3, "return_dict_in_generate": True}
     found = model.generate(input_ids=inputs.ids[:1], layout=layout, **options)
-    assert cached_bytes(found.past_key_values.cross_attention_cache) == 4 * (22 * 32 + 2 * 5 * 32)
+    assert found.past_key_values.cross_attention_cache.bytes == 4 * (22 * 32 + 2 * 5 * 32)
 
 
 @pytest.mark.parametrize(

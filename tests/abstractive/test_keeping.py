@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from tiny_bart import cached_bytes, generated, make_bart
+from tiny_bart import generated, make_bart
 from transformers import GenerationConfig
 
 from discsum.abstractive.sparse import sparsify
@@ -75,12 +75,12 @@ def test_documents_are_kept_once(inputs):
         layer: (2, 4, 22, 8) for layer in range(2)
     }
     # These documents are so short that they are read whole; only a selector needs a summary.
-    assert cached_bytes(cache) == 2 * 4 * 2 * 2 * 22 * 32
+    assert cache.bytes == 2 * 4 * 2 * 2 * 22 * 32
     model = sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False)
     with pytest.warns(InputWarning):
         found = model.generate(**inputs.generate, layout=inputs.layout, **options, output_attentions=True)
     summary = 2 * 4 * 5 * 8
-    assert cached_bytes(found.past_key_values.cross_attention_cache) == 2 * 4 * (2 * 2 * 22 * 32 + summary)
+    assert found.past_key_values.cross_attention_cache.bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
 
 
 def test_sentence_vectors_are_made_once_for_all_layers(bart, inputs):

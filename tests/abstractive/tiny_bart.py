@@ -42,14 +42,6 @@ class Inputs:
         self.generate = {"input_ids": self.ids, "attention_mask": self.mask}
 
 
-def cached_bytes(cache):
-    """Return the memory of the documents in a `DocumentCache`; encoder states that layers share count once."""
-    fields = [value for one in cache.layers for value in vars(one.documents).values()]
-    fields += [part for value in fields if isinstance(value, tuple) for part in value]
-    tensors = (value for value in fields if isinstance(value, torch.Tensor))
-    return sum({tensor.data_ptr(): tensor.untyped_storage().nbytes() for tensor in tensors}.values())
-
-
 def generated(model, inputs, **options):
     """Return the tokens that a model generates, 6 to 9 new ones, with a fixed seed."""
     torch.manual_seed(11)

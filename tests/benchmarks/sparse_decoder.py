@@ -22,6 +22,7 @@ from transformers import BartConfig, BartForConditionalGeneration, LogitsProcess
 from transformers.modeling_outputs import BaseModelOutput
 
 from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
+from discsum.abstractive.sparse.cache import DocumentCache
 from discsum.devices import wait_for
 
 TOKENS_PER_SENTENCE = 25
@@ -78,8 +79,9 @@ def run(
     )
     took = time.perf_counter() - started
     cache = found.past_key_values.cross_attention_cache
-    kept = getattr(cache, "bytes", None)
-    if kept is None:
+    if isinstance(cache, DocumentCache):
+        kept = cache.bytes
+    else:
         kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
     return took, clock.step, found.sequences[0].tolist(), kept
 

@@ -163,3 +163,11 @@ class DocumentCache(DynamicCache):
         """Keep a layer's documents, with the number of rows of each."""
         self.layers.extend(DocumentLayer() for _ in range(layer + 1 - len(self.layers)))
         self.layers[layer] = DocumentLayer(documents, copies)
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the documents in bytes; encoder states that layers share count once."""
+        fields = [value for one in self.layers if one.documents for value in vars(one.documents).values()]
+        fields += [part for value in fields if isinstance(value, tuple) for part in value]
+        tensors = (value for value in fields if isinstance(value, Tensor))
+        return sum({tensor.data_ptr(): tensor.untyped_storage().nbytes() for tensor in tensors}.values())
