@@ -251,10 +251,14 @@ def time(
     lines = {f"{count} input tokens": [one.seconds for one in samples if one.input == count] for count in tokens}
     pictures = curves(lines, lengths, ("output tokens", "seconds per pass"), f"{summarizer.name}, {mode}", path)
     typer.echo("\n".join(map(str, pictures)))
-    typer.echo(f"R squared {fitted.r_squared:.4f}; M output tokens, N input tokens; relative to the constant term")
-    typer.echo(f"{'term':5}{'seconds':>12}{'relative':>12}")
-    for term, seconds, relative in zip(fitted.terms, fitted.coefficients, fitted.relative.values(), strict=True):
-        typer.echo(f"{term:5}{seconds:12.3e}{relative:12.3e}")
+    typer.echo(
+        f"R squared {fitted.r_squared:.4f}; M output tokens, N input tokens; seconds with their 95% interval, "
+        "and relative to the constant term"
+    )
+    typer.echo(f"{'term':5}{'seconds':>12}{'low':>12}{'high':>12}{'relative':>12}")
+    columns = (fitted.coefficients, fitted.low, fitted.high, fitted.relative.values())
+    for term, *values in zip(fitted.terms, *columns, strict=True):
+        typer.echo(f"{term:5}" + "".join(f"{value:12.3e}" for value in values))
 
 
 app.command()(corpus)

@@ -128,8 +128,8 @@ def test_time(analyze):
     assert [one["term"] for one in data["fit"]["terms"]] == ["1", "M", "M^2"]
     rows = [line.split() for line in result.out.partition("R squared")[2].splitlines()[1:]]
     assert [row[0] for row in rows] == ["term", "1", "M", "M^2"]
-    first = data["fit"]["terms"][0]["seconds"]
-    assert rows[1] == ["1", f"{first:.3e}", "1.000e+00"]
+    first = data["fit"]["terms"][0]
+    assert rows[1] == ["1", *(f"{first[name]:.3e}" for name in ("seconds", "low", "high")), "1.000e+00"]
     both = [option for tokens in (50, 100, 200) for option in ("--input-tokens", tokens)]
     analyze("time", *lengths, *both, "--repeats", 1)
     assert len(json.loads((folder / "time.json").read_text())["fit"]["terms"]) == 6
