@@ -11,6 +11,16 @@ from urllib.parse import quote
 from discsum.errors import InputError
 
 VERSION = "version"
+# The short form's keys, in the manner of sacrebleu; others stay as they are.
+SHORT = dict(
+    re.findall(
+        r"(\S+):(\S+)",
+        "metrics:m measure:me method:mt stem:st split:sp refs:# references:rh scorer:sc unit:u units:n words:w ratio:r "
+        "dependencies:dep block-trigrams:bt redundancy:rd brevity:br layout:l parser:p oracle:o oracle-units:on "
+        "paired-bs:pbs sides:si edus:e key:k average:avg relations:rel same-unit:su starts:s docs:d version:v",
+    )
+)
+_LONG = {short: long for long, short in SHORT.items()}
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 # Separators of fields, values and table columns.
 _RESERVED = re.compile(r"[\s,|]")
@@ -53,6 +63,22 @@ class Signature:
         """Return a signature of this version of discsum; values as in `with_`."""
         return cls(version=version("discsum")).with_(**values)
 
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """Return the signature of a text in the long form, which ends with `version:`, or the short one, with `v:`.
+
+        Raises:
+            InputError: A text that is not a signature.
+        """
+        pairs = [field.partition(":") for field in text.split("|")] if text else []
+        if not all(colon for _, colon, _ in pairs):
+            raise InputError(f"signature: expected key:value fields joined by |, got {text!r}")
+        names = _LONG if pairs and pairs[-1][0] == SHORT[VERSION] else {}
+        fields = [(names.get(key, key), value) for key, _, value in pairs]
+        if fields and fields[-1][0] == VERSION:
+            return cls(tuple(fields[:-1]), fields[-1][1])
+        return cls(tuple(fields))
+
     def with_(self, **values: Any) -> Signature:
         """Return the signature with more fields before the version.
 
@@ -74,9 +100,22 @@ class Signature:
         return Signature(self.fields + more, self.version or other.version)
 
     def __str__(self) -> str:
-        """Return the text, `key:value` fields joined by `|`."""
+        """Return the long form, `key:value` fields joined by `|`."""
+        return self._joined({})
+
+    @property
+    def short(self) -> str:
+        """The short form: the same values under abbreviated keys.
+
+        It is the long form if it could not be read back: without a version, or with the key of a setting elsewhere,
+        such as that of a scorer of one's own, that equals an abbreviation.
+        """
+        readable = self.version and not any(key in _LONG for key, _ in self.fields)
+        return self._joined(SHORT if readable else {})
+
+    def _joined(self, keys: dict[str, str]) -> str:
         fields = (*self.fields, (VERSION, self.version)) if self.version else self.fields
-        return "|".join(f"{key}:{value}" for key, value in fields)
+        return "|".join(f"{keys.get(key, key)}:{value}" for key, value in fields)
 
 
 def _text(value: Any) -> str:
