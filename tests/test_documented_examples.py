@@ -5,6 +5,7 @@ from documented import ROOT, blocks
 from small_news import write_table
 
 from discsum import formats, oracles
+from discsum.abstractive import families
 from discsum.data import engines
 from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
@@ -17,7 +18,7 @@ from discsum.encoder import heads
 
 DOCS = ROOT / "docs"
 # tests/abstractive/test_documented_sparsify.py has the example of abstractive.md.
-PAGES = ("index.md", "python.md", "formats.md", "extending.md")
+PAGES = ("index.md", "python.md", "formats.md", "extending.md", "families.md")
 EXAMPLES = [
     pytest.param(page, block, id=f"{page}-{number}")
     for page in PAGES
@@ -30,6 +31,8 @@ def restored(monkeypatch):
     """Undo what an example registers."""
     for registry in (heads.HEADS, oracles.ORACLES, formats.FORMATS, engines.ENGINES):
         monkeypatch.setattr(registry, "registered", dict(registry.registered))
+    # Removed again, whatever the example sets it to.
+    monkeypatch.setitem(families.FAMILIES, "heads", "")
 
 
 @pytest.mark.usefixtures("restored")
