@@ -162,16 +162,12 @@ class Document:
         if not all(isinstance(text, str) for text in texts):
             raise TypeError(f"expected the texts of EDUs, got {texts!r:.80}")
         stripped = [text.strip() for text in texts]
-        for index, text in enumerate(stripped):
-            if not text:
-                raise InputError(f"EDU {index}: expected some text, got none")
+        if "" in stripped:
+            raise InputError(f"EDU {stripped.index('')}: expected some text, got none")
         joined, ranges = join_units(stripped, paragraph_ends)
         edus = [Span(*place) for place in ranges]
-        last = [
-            index
-            for index, text in enumerate(stripped)
-            if ends_sentence(text) or index in paragraph_ends or index == len(edus) - 1
-        ]
+        ends = {*paragraph_ends, len(edus) - 1}
+        last = [index for index, text in enumerate(stripped) if index in ends or ends_sentence(text)]
         firsts = [0, *(index + 1 for index in last[:-1])]
         sentences = [Span(edus[first].start, edus[end].end) for first, end in zip(firsts, last, strict=False)]
         return cls.from_spans(joined, sentences, edus, tree, id, parser)
