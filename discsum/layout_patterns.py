@@ -90,7 +90,9 @@ FURNITURE = re.compile(
     r"(?:Copyright\s+(?:(?:©|\([Cc]\))\s*)?|(?:©|\([Cc]\))\s*(?:Copyright\s+)?)"
     rf"(?:\d{{4}}(?:[\s,–-]+(?:by\s+)?{NAMES.pattern})?|{NAMES.pattern}\s\d{{4}})[.\s]*"
     r"(?:(?:All [Rr]ights [Rr]eserved|Click [Ff]or)\b.*)?$|"
-    r"All [Rr]ights [Rr]eserved\W*$"
+    r"All [Rr]ights [Rr]eserved\W*$|"
+    # *Corresponding author: c.author@university.example
+    r"\W{0,3}(?:[\w.-]{1,30} ){0,4}[\w.-]{1,30}: ?<?[\w.+-]{1,64}@[\w.-]{3,100}>?\W?$"
 )
 LONGEST_FURNITURE = 500
 REFERENCES = re.compile(

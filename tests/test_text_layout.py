@@ -14,8 +14,6 @@ from discsum.persistence import shipped
 
 TEXTS = Path(__file__).parent / "texts"
 EXPECTED = yaml.safe_load((TEXTS / "expected.yaml").read_text(encoding="utf-8"))
-# Layout that a summary may contain, because it is inside a sentence of prose.
-INSIDE = {"paper-2.txt": ["*Corresponding author: c.adeyale@eastmark.example"]}
 
 
 def plain(text):
@@ -34,7 +32,7 @@ def segmented():
 def test_prose_is_told_from_layout(segmented, name):
     document = segmented[name]
     prose = {plain(text) for text, kind in zip(document.sentence_texts, document.layout, strict=True) if kind == BODY}
-    expected = [plain(line) for line in EXPECTED[name]["layout"] if line not in INSIDE.get(name, [])]
+    expected = [plain(line) for line in EXPECTED[name]["layout"]]
     assert [line for line in expected if line in prose] == []
     assert [line for line in EXPECTED[name]["content"] if not any(plain(line) in text for text in prose)] == []
 
@@ -97,6 +95,11 @@ def test_labels_come_with_their_turns(segmented, name):
         ("It cost:\n\n    $5 million was paid to the seller.", "heading body"),
         ("A call:\n\n    value = f(1);\n    return value;\n    $ make all", "heading code code code"),
         ("From: Anna\nTo: Ben\nSubject: Works\n\nThe works will begin in May.", "label label label body"),
+        (
+            "*Corresponding author: a.marl@reed.example\n\nE-mail: <b@mill.example>\nThe dam held all winter.",
+            "label label body",
+        ),
+        ("Write to the author: a.marl@reed.example has the data of all trials.", "body"),
         ("Related work on summaries has looked at news. We look at mails.", "body"),
         (
             "Sign up for news\nRelated articles\nAdvertisement\nIt rained on all three days in the mountains.",
