@@ -13,12 +13,12 @@ from discsum.errors import InputError
 VERSION = "version"
 # The short form's keys, in the manner of sacrebleu; others stay as they are.
 SHORT = dict(
-    re.findall(
-        r"(\S+):(\S+)",
+    pair.split(":")
+    for pair in (
         "metrics:m measure:me method:mt stem:st split:sp refs:# references:rh scorer:sc unit:u units:n words:w ratio:r "
         "dependencies:dep block-trigrams:bt redundancy:rd brevity:br layout:l parser:p oracle:o oracle-units:on "
-        "paired-bs:pbs sides:si edus:e key:k average:avg relations:rel same-unit:su starts:s docs:d version:v",
-    )
+        "paired-bs:pbs sides:si edus:e key:k average:avg relations:rel same-unit:su starts:s docs:d version:v"
+    ).split()
 )
 _LONG = {short: long for long, short in SHORT.items()}
 _KEY = re.compile(r"[A-Za-z0-9_-]+")

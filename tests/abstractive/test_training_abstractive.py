@@ -7,9 +7,7 @@ import shutil
 
 import pytest
 import torch
-import yaml
 from safetensors.torch import load_file, save_file
-from several_processes import run_together
 from small_training import SPARSE, recipe_fields, silent, training_loop
 from transformers import AutoModelForSeq2SeqLM
 
@@ -331,21 +329,6 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
         InputError, match=r"\(--min-tokens\): expected at most max_new_tokens \(--max-tokens\) 3, got 9"
     ):
         list(model.summarize_many(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9))
-
-
-def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path):
-    recipe = tmp_path / "recipe.yaml"
-    scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.0}
-    # No dropout, because each process draws its own.
-    own = {"scratch": scratch, "selector": "gru", "options": {"dropout": 0.0}, "objective": {"mode": "int-mix"}}
-    fields = content(parser_folder, batch_size=7, epochs=1, **own)
-    training_loop(fields, data, tmp_path / "alone").run()
-    recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
-    shutil.copytree(data / "datasets", tmp_path / "datasets")
-    run_together("-m", "discsum", "train", recipe, "-o", tmp_path / "together")
-    logs = [json.loads((tmp_path / name / "log.json").read_text()) for name in ("alone", "together")]
-    for one, two in zip(*logs, strict=True):
-        assert one["validation"] == pytest.approx(two["validation"], abs=1e-4)
 
 
 def test_parts_of_a_step_learn_what_the_whole_step_does(data, parser_folder, tmp_path):

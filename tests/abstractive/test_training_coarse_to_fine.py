@@ -1,14 +1,10 @@
 """Training runs of coarse-to-fine models on a few small texts, and their use from the command line."""
 
 import json
-import shutil
 
 import pytest
 import torch
-import yaml
-from safetensors import safe_open
 from safetensors.torch import load_file
-from several_processes import run_together
 from small_news import write_table
 from small_training import recipe_fields, silent, training_loop
 
@@ -224,23 +220,6 @@ def test_training_goes_on_from_hierarchical_attention(data, parser_folder, tmp_p
     assert json.loads((tmp_path / "c2f" / "best" / CONFIG).read_text())["variant"] == "c2f"
     with pytest.raises(InputError, match=r"network\.chunks: expected 8x10, which .* was trained with, got 4x20"):
         trainer(data, parser_folder, tmp_path / "other", model=str(best), network={"chunks": "4x20"})
-
-
-def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
-    recipe = tmp_path / "recipe.yaml"
-    # With a single chunk, nothing is random.
-    fields = content(parser_folder, batch_size=7, epochs=1, network={"chunks": "1x80"})
-    training_loop(fields, data, tmp_path / "alone").run()
-    recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
-    shutil.copytree(data / "datasets", tmp_path / "datasets")
-    run_together("-m", "discsum", "train", recipe, "-o", tmp_path / "together")
-    found = []
-    for run in (tmp_path / "alone", tmp_path / "together"):
-        with safe_open(run / "last.safetensors", framework="pt") as kept:
-            baseline = kept.get_tensor("task.baseline")
-        found.append((json.loads((run / "log.json").read_text())[-1]["validation"]["loss"], baseline))
-    assert found[0][0] == pytest.approx(found[1][0], abs=1e-4)
-    torch.testing.assert_close(found[0][1], found[1][1], atol=1e-4, rtol=1e-4)
 
 
 def test_only_the_first_highlight_is_learned(data, parser_folder, tmp_path):
