@@ -21,11 +21,11 @@ SETTINGS = {
 }
 
 
-def add_node(cluster: Any) -> Any:
+def add_node(cluster: Any, cpus: int = 1) -> Any:
     """Start a node and return it."""
     # Not 127.0.0.1, which Ray replaces with the machine's external address.
     settings = {"node_ip_address": "127.0.0.2", "include_dashboard": False}
-    return cluster.add_node(num_cpus=1, object_store_memory=STORE, **settings)
+    return cluster.add_node(num_cpus=cpus, object_store_memory=STORE, **settings)
 
 
 @contextmanager

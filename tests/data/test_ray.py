@@ -70,6 +70,25 @@ def test_workers_without_room_are_told_of(cluster, tmp_path, monkeypatch):
     assert sorted(task for task, _ in done) == list(range(60))
 
 
+def test_a_run_that_fits_nowhere_waits_for_a_node(cluster, monkeypatch):
+    said, joined = [], []
+
+    def join(message):
+        said.append(message)
+        # In this thread, because a node sets handlers of signals.
+        joined.append(add_node(cluster, cpus=2))
+
+    monkeypatch.setattr("discsum.data.engines.ray.PATIENCE", 1.0)
+    monkeypatch.setattr("discsum.data.engines.ray.warn_caller", join)
+    engine = engine_of(f"ray:{cluster.address}", 1, cpus_per_worker=2)
+    done = list(engine.results_of(Loading(), range(3)))
+    cluster.remove_node(*joined)
+    assert [task for task, _, _ in done] == [0, 1, 2]
+    assert [message.partition(" after")[0] for message in said] == [
+        "engine ray: expected room for 1 worker with 2 CPUs each, got none for 1"
+    ]
+
+
 def test_workers_that_the_memory_monitor_kills_are_replaced(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     monkeypatch.setenv("RAY_memory_usage_threshold", "0.0001")
