@@ -15,6 +15,7 @@ from discsum.constants import HUB, MAX_DOCUMENT_BYTES, READABLE_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.listed_sentences import ROWS, ListedSentences, check_no_list_as_text, clipped
+from discsum.data.saved_datasets import INFO, SPLITS, check_saved
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -32,8 +33,6 @@ REFERENCES = "references"
 SUMMARY_COLUMNS = (REFERENCES, "highlights", "summary")
 # Columns of a single summary, also if the user names them: a list has its sentences. Others have several summaries.
 WHOLE = ("highlights", "summary")
-# Files that `save_to_disk` writes for a dataset and for a folder of splits.
-INFO, SPLITS = "dataset_info.json", "dataset_dict.json"
 
 
 @dataclass(frozen=True)
@@ -232,6 +231,7 @@ class PairSource:
         with needs("datasets"):
             from datasets import load_dataset, load_from_disk
         if not self.name.startswith(HUB):
+            check_saved(Path(self.name))
             try:
                 return load_from_disk(self.name)
             except Exception as error:
