@@ -140,10 +140,11 @@ class AbstractiveSummarizer:
             TypeError: A text instead of a document.
             InputError: More or fewer `ids` than documents, a document without sentences or without the tree that the
                 model needs, one that is too long, several summaries for a document, or penalties that the search
-                cannot have.
+                cannot have. Wrong options are refused at once, wrong documents when their batch is reached.
             ValueError: Other options that `generate` of transformers refuses.
         """
         check_several(documents, "documents")
+        self.lengths([], penalties=penalties, **generation)
         pairs = named(documents, ids, (Document,), "; parse texts with discsum.parse")
         groups = batches((document.with_id(name) if name else document for document, name in pairs), batch_size)
         return (one for group in groups for one in self._batch(group, truncate, penalties, generation))

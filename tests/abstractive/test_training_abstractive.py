@@ -322,13 +322,13 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
         trainer(data, parser_folder, tmp_path / "run", target_tokens=193, **settings)
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     with pytest.raises(InputError, match=r"max_new_tokens, .*--min-tokens\): expected at most 191, the maximum"):
-        list(model.summarize_many(small_documents, truncate=True, max_new_tokens=192))
+        model.summarize_many(small_documents, truncate=True, max_new_tokens=192)
     with pytest.raises(InputError, match="num_return_sequences: expected 1, a summary for each document, got 2"):
-        list(model.summarize_many(small_documents, truncate=True, num_beams=2, num_return_sequences=2))
+        model.summarize_many(small_documents, truncate=True, num_beams=2, num_return_sequences=2)
     with pytest.raises(
         InputError, match=r"\(--min-tokens\): expected at most max_new_tokens \(--max-tokens\) 3, got 9"
     ):
-        list(model.summarize_many(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9))
+        model.summarize_many(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9)
 
 
 def test_parts_of_a_step_learn_what_the_whole_step_does(data, parser_folder, tmp_path):
