@@ -112,17 +112,23 @@ class Summary:
         check_kind("document", document, (Document,))
         if missing := [name for name in ("summary", "unit", "model", "selected", "scores") if name not in data]:
             raise InputError(f"expected an object of discsum extract --json, got one without {', '.join(missing)}")
-        indices = [unit["index"] for unit in data["selected"]]
-        found = cls.from_indices(document, data["unit"], data["model"], data["scores"], indices)
+        document.units(data["unit"])
+        remedy = f"pass the document {data.get('id')!r} that was summarized"
+        queried = None
+        try:
+            if "query" in data:
+                both = (data[name] for name in ("model_scores", "query_scores"))
+                queried = Queried(data["query"], *(tuple(np.asarray(own, np.float64).tolist()) for own in both))
+            indices = [unit["index"] for unit in data["selected"]]
+            found = cls.from_indices(document, data["unit"], data["model"], data["scores"], indices)
+        except InputError as error:
+            raise InputError(f"{document.label}: {error}; {remedy}") from error
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError(f"expected an object of discsum extract --json, got other fields: {error}") from error
         if found.to_json()["selected"] != data["selected"]:
             got = [unit.get("text") for unit in data["selected"]]
-            remedy = f"pass the document {data.get('id')!r} that was summarized"
             raise InputError(f"selected: expected units of {document.label}, got {got!r:.80}; {remedy}")
-        doubts = tuple(warning for warning in data.get("warnings", ()) if warning not in document.warnings)
-        queried = None
-        if "query" in data:
-            scores = (tuple(np.asarray(data[name], np.float64).tolist()) for name in ("model_scores", "query_scores"))
-            queried = Queried(data["query"], *scores)
+        doubts = tuple(warning for warning in data.get("warnings") or () if warning not in document.warnings)
         tidy = found.unit == "edu" and found.text != data["summary"]
         return replace(found, tidy=tidy, queried=queried, doubts=doubts)
 

@@ -258,6 +258,14 @@ def test_json_that_is_no_summary_of_the_document(document):
         InputError, match=r"^selected: expected units of weather, got \['Soup .*document 'kitchen' that"
     ):
         Summary.from_json(data, other)
+    longer = document_of([["It rained."], ["Snow fell."], ["It thawed."]], id="weather")
+    with pytest.raises(
+        InputError, match=r"^weather: expected a score for each of 3 units, got 2; pass the document 'kitchen' that"
+    ):
+        Summary.from_json(data, longer)
+    for fields in ({"selected": [{}]}, {"selected": None}, {"scores": ["high", "low"]}, {"query": "soup"}):
+        with pytest.raises(InputError, match=r"^expected an object of discsum extract --json, got other fields: "):
+            Summary.from_json(data | fields, document)
     with pytest.raises(
         InputError, match=r"^expected an object of discsum extract --json, got one without unit, model,"
     ):
