@@ -271,7 +271,7 @@ class Document:
 
     @classmethod
     def from_nltk(cls, tree: nltk.Tree) -> Document:
-        """Return the document of an `nltk.Tree` as `to_nltk` returns it, binary or n-ary."""
+        """Return the document of an `nltk.Tree` of `to_nltk`; errors as in `discsum.formats.nltk.from_nltk`."""
         return FORMATS["nltk"].from_object(tree, "")
 
     def to_networkx(self) -> networkx.DiGraph[int]:

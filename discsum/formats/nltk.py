@@ -57,6 +57,7 @@ def from_nltk(tree: nltk.Tree, source: str = "") -> Document:
 
     Raises:
         TypeError: Something else than an `nltk.Tree`.
+        InputError: An EDU without text.
         FormatError: A node without children or with another label, or a leaf that is not a text.
     """
     import nltk
