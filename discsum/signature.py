@@ -12,14 +12,38 @@ from discsum.errors import InputError
 
 VERSION = "version"
 # The short form's keys, in the manner of sacrebleu; others stay as they are.
-SHORT = dict(
-    pair.split(":")
-    for pair in (
-        "metrics:m measure:me method:mt stem:st split:sp refs:# references:rh scorer:sc unit:u units:n words:w ratio:r "
-        "dependencies:dep block-trigrams:bt redundancy:rd brevity:br layout:l parser:p oracle:o oracle-units:on "
-        "paired-bs:pbs sides:si edus:e key:k average:avg relations:rel same-unit:su starts:s docs:d version:v"
-    ).split()
-)
+SHORT = {
+    "metrics": "m",
+    "measure": "me",
+    "method": "mt",
+    "stem": "st",
+    "split": "sp",
+    "refs": "#",
+    "references": "rh",
+    "scorer": "sc",
+    "unit": "u",
+    "units": "n",
+    "words": "w",
+    "ratio": "r",
+    "dependencies": "dep",
+    "block-trigrams": "bt",
+    "redundancy": "rd",
+    "brevity": "br",
+    "layout": "l",
+    "parser": "p",
+    "oracle": "o",
+    "oracle-units": "on",
+    "paired-bs": "pbs",
+    "sides": "si",
+    "edus": "e",
+    "key": "k",
+    "average": "avg",
+    "relations": "rel",
+    "same-unit": "su",
+    "starts": "s",
+    "docs": "d",
+    "version": "v",
+}
 _LONG = {short: long for long, short in SHORT.items()}
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 # Separators of fields, values and table columns.
