@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -214,18 +214,9 @@ class Registry(Generic[T]):
         origin = self.origin(name)
         return {self.kind: f"{origin} {self.entry(name).digest}"} if origin else {}
 
-    def _points(self) -> dict[str, list[EntryPoint]]:
+    def _points(self) -> Mapping[str, Sequence[EntryPoint]]:
         """Return the different entry points of each name."""
-        # Imported late, because the command line's help does not need it.
-        from importlib.metadata import entry_points
-
-        found: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=self.group):
-            same = found.setdefault(point.name, [])
-            # An editable installation may list a package twice.
-            if point.value not in [other.value for other in same]:
-                same.append(point)
-        return found
+        return _entry_points(self.group, tuple(sys.path))
 
     @cached_property
     def _hidden(self) -> dict[str, str]:
@@ -234,6 +225,9 @@ class Registry(Generic[T]):
 
     def _load(self, name: str) -> None:
         """Load and register the entry point of an installed package."""
+        if name not in self._points():
+            # A package may have been installed since.
+            _entry_points.cache_clear()
         points = self._points().get(name)
         if points is None:
             names = self.names()
@@ -291,6 +285,24 @@ def suggestion(name: object, names: Sequence[str]) -> str:
     """Return ` (did you mean NAME?)` with the nearest of the names, or an empty string if none is near."""
     near = get_close_matches(str(name), names, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+@lru_cache(maxsize=64)
+def _entry_points(group: str, path: tuple[str, ...]) -> Mapping[str, Sequence[EntryPoint]]:
+    """Return the different entry points of each name in a group, of the packages on `path`, which is `sys.path`.
+
+    Kept, because it reads the metadata of every installed package, and names are asked for with every file.
+    """
+    # Imported late, because the command line's help does not need it.
+    from importlib.metadata import entry_points
+
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=group):
+        same = found.setdefault(point.name, [])
+        # An editable installation may list a package twice.
+        if point.value not in [other.value for other in same]:
+            same.append(point)
+    return found
 
 
 def _definition(value: Any) -> Any:

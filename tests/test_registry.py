@@ -1,5 +1,6 @@
 """Registries know their entries by name without importing them; files and other packages can add entries."""
 
+import importlib.metadata
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -151,6 +152,18 @@ def installed(folder, name, code, group, entry):
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
+
+
+def test_the_metadata_of_packages_is_read_once(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    calls, found = [], importlib.metadata.entry_points
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: calls.append(group) or found(group=group))
+    assert readable() == readable() == [name for name in writable() if name in readable()]
+    assert calls == ["discsum.formats"]
+    # A package that was installed since.
+    installed(tmp_path, "lines_since", FORMAT, "discsum.formats", "since = lines_since:LINES")
+    assert FORMATS["since"].loads("One\ntwo.\n").edu_texts == ("One", "two.")
+    assert "since" in readable()
 
 
 def test_a_format_of_an_installed_package(tmp_path, monkeypatch):

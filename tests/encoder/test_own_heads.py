@@ -11,6 +11,7 @@ from discsum.encoder.heads import HEADS, Head, HeadConfig, register, register_fi
 from discsum.encoder.inputs import UnitInputs, batched, prior_tensors
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError
+from discsum.registry import _entry_points
 from discsum.tree import Node, RSTTree
 
 
@@ -26,6 +27,8 @@ class FirstHead(Head):
 @pytest.fixture
 def own_heads(monkeypatch):
     monkeypatch.setattr(HEADS, "registered", dict(HEADS.registered))
+    yield
+    _entry_points.cache_clear()
 
 
 @pytest.mark.usefixtures("own_heads")
