@@ -144,6 +144,7 @@ class AbstractiveSummarizer:
             ValueError: Other options that `generate` of transformers refuses.
         """
         check_several(documents, "documents")
+        # Refuses wrong options now, not when the first summary is asked for.
         self.lengths([], penalties=penalties, **generation)
         pairs = named(documents, ids, (Document,), "; parse texts with discsum.parse")
         groups = batches((document.with_id(name) if name else document for document, name in pairs), batch_size)
