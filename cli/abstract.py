@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.command import as_usage, command_app, given_options
+from discsum.cli.documents import BATCH
 from discsum.cli.job import CheckedSource, Job, write_summaries
 from discsum.cli.options import (
     OF_SEQUENCE_MODELS,
     RESERVED_KEYS,
     SEQUENCE_MODEL,
+    BatchSize,
     Beams,
     CoveragePenalty,
     Device,
@@ -30,6 +33,7 @@ from discsum.cli.options import (
     Output,
     ParserName,
     ReadSentences,
+    Resume,
     Roots,
     Selector,
     Sentences,
@@ -38,14 +42,29 @@ from discsum.cli.options import (
     selector_options,
 )
 from discsum.cli.output_paths import is_json_lines
-from discsum.cli.progress import loading, say
+from discsum.cli.progress import loading
+from discsum.cli.result_options import result_options, with_digest
+from discsum.cli.shard_options import (
+    CpusPerWorker,
+    EngineName,
+    Finish,
+    GpusPerWorker,
+    PartOfShards,
+    Shards,
+    ShardSize,
+    Verify,
+    Wait,
+    Workers,
+)
+from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SHIPPED_PARSER
 from discsum.data.inputs import Item
+from discsum.data.shard_sizes import shard_size
 from discsum.devices import check_device
 
 if TYPE_CHECKING:
-    from discsum.abstractive.summarizer import AbstractiveSummary
+    from discsum.abstractive.pipeline import AbstractivePipeline
 
 app = command_app()
 
@@ -97,6 +116,18 @@ def abstract(
     max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
+    batch_size: BatchSize = BATCH,
+    resume: Resume = False,
+    shards: Shards = False,
+    shard: ShardSize = "256",
+    workers: Workers = 1,
+    engine: EngineName = "local",
+    cpus_per_worker: CpusPerWorker = None,
+    gpus_per_worker: GpusPerWorker = None,
+    part: PartOfShards = None,
+    finish: Finish = False,
+    verify: Verify = False,
+    wait: Wait = False,
 ) -> None:
     """Write abstractive summaries with a sequence-to-sequence model.
 
@@ -105,8 +136,8 @@ def abstract(
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 5
     """
-    from discsum.abstractive.folder import KNOWN, check_model
-    from discsum.abstractive.generation import Generation
+    from discsum.abstractive.folder import KNOWN, check_model, identity
+    from discsum.abstractive.generation import AbstractiveOptions, Generation
 
     if model is None:
         raise typer.BadParameter(
@@ -116,65 +147,42 @@ def abstract(
         )
     with as_usage():
         check_name(selector)
-        options = selector_options(option or [], (*RESERVED_KEYS, "beta"))
+        settings = selector_options(option or [], (*RESERVED_KEYS, "beta"))
         generation = Generation(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams
         )
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
     # Families of models differ in their options, so pass only those that were given.
-    options |= {name: value for name, value in given.items() if value is not None}
+    settings |= {name: value for name, value in given.items() if value is not None}
     own = parser if "parser" in given_options(context) else None
     source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, parser=own)
+    # Workers check their own device: they may run on other machines.
+    options = AbstractiveOptions(model, generation, settings, sentences, parser, "cpu" if shards else device)
+    if shards:
+        folder = shard_folder(context, inputs, ("resume",))
+        from discsum.abstractive.parts import abstract_job
+        from discsum.data.part_maker import Division
+
+        size, unit = shard_size(shard)
+        division = Division(size, batch_size=batch_size, shard_unit=unit)
+        fill(lambda: abstract_job(source, folder, options, division), context.params, source.count)
+        return
+    check_no_shards(context)
     job = Job.of(source)
     json = json or jsonl
-    writer = Writer(
-        inputs,
-        output,
-        ".json" if json else ".txt",
-        one_file=True,
-        lines=json and (jsonl or is_json_lines(output) or not job.single),
-    )
+    suffix, lines = ".json" if json else ".txt", json and (jsonl or is_json_lines(output) or not job.single)
+    # The digest reads the model's weights, so it is left out where nothing can be resumed.
+    kept = output not in (None, "-")
+    signature = result_options(context, partial(with_digest, digest=identity)) if kept else ""
+    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
     check_model(model)
 
-    def load(_: Sequence[Item]) -> Callable[[Sequence[Item]], list[AbstractiveSummary]]:
+    def load(_: Sequence[Item]) -> AbstractivePipeline:
         with loading("the model"):
-            from discsum.abstractive.summarizer import AbstractiveSummarizer
-            from discsum.parsers.loading import load_parser
-            from discsum.parsers.parsing import ensure_parsed
+            from discsum.abstractive.pipeline import AbstractivePipeline
 
             with as_usage():
                 check_device(device)
-            summarizer = AbstractiveSummarizer.from_pretrained(model, device=device, **options)
+            return AbstractivePipeline.load(options)
 
-        def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
-            parsed = ensure_parsed(items, lambda: load_parser(parser, device), sentences=sentences)
-            summaries = list(summarizer.summarize_many([item.document for item in parsed], **generation.options))
-            for summary in summaries:
-                _note_whole(summary)
-                _note_empty(summary)
-            return summaries
-
-        return work
-
-    write_summaries(job, load, writer, lambda summary: summary.text, json)
-
-
-def _note_whole(summary: AbstractiveSummary) -> None:
-    """Report on standard error if the model read all sentences although `--r` is smaller."""
-    from discsum.abstractive.sparse.costs import whole_below
-
-    if summary.is_whole:
-        r, sentences = summary.details["r"], summary.details["sentences"]
-        say(
-            f"discsum: {summary.document.id}: the model reads all {sentences} sentences: with --r {r}, that is "
-            f"faster below {whole_below(r)} sentences"
-        )
-
-
-def _note_empty(summary: AbstractiveSummary) -> None:
-    """Report on standard error if the model's best summary of a text has no word."""
-    if summary.document.text.strip() and not summary.text:
-        say(
-            f"discsum: {summary.document.id}: expected a summary, got an empty one from {summary.model}: its best "
-            "hypothesis has no words; set --min-tokens, or lower the penalties"
-        )
+    write_summaries(job, load, writer, lambda summary: summary.text, json, batch_size)

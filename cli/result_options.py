@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,35 +18,45 @@ from discsum.signature import Signature
 
 # Digits of a digest that are shown.
 SHOWN_DIGITS = 12
-# Parameters that name a model, with its kind.
-_MODELS = {"model": SUMMARIZER_KIND, "parser": PARSER_KIND}
 # Parameters that only set the place, format or speed of results; all others change their content.
 _OUTSIDE = {"inputs", "output", "resume", "report", "format", "json", "jsonl", "device", "batch_size"}
 
 
-def result_options(context: typer.Context) -> str:
-    """Return the signature of a command and of its options that differ from their defaults; models as `name@sha256`."""
+def summarizer_identity(name: str) -> str:
+    """Return the name of a baseline or summarizer with a digest of its content."""
+    if name in BASELINES:
+        # Those of other packages have their code as content.
+        return "@".join([name, *(digest[-SHOWN_DIGITS:] for digest in BASELINES.code(name).values())])
+    return with_digest(name, partial(fingerprint, kind=SUMMARIZER_KIND))
+
+
+def with_digest(name: str, digest: Callable[[str], str]) -> str:
+    """Return the name of a model with its digest, or the name alone if there is no such model."""
+    try:
+        return f"{Path(name).name}@{digest(name)[:SHOWN_DIGITS]}"
+    except WeightsError:
+        # Reported when the model is loaded, if at all.
+        return name
+
+
+def result_options(context: typer.Context, model: Callable[[str], str] = summarizer_identity) -> str:
+    """Return the signature of a command and of its options that differ from their defaults; models as `name@sha256`.
+
+    Args:
+        context: Context of the command.
+        model: Returns the value of `--model` with a digest of its content.
+    """
     given: dict[str, Any] = {}
     for parameter in context.command.params:
         name, value = str(parameter.name), context.params.get(str(parameter.name))
         if name in _OUTSIDE or value in (None, "", [], ()) or value == parameter.get_default(context):
             continue
-        if name in _MODELS:
-            given[name] = _identity(value, _MODELS[name])
+        if name == "model":
+            given[name] = model(value)
+        elif name == "parser":
+            given[name] = with_digest(value, partial(fingerprint, kind=PARSER_KIND))
         elif name == "head_files":
             given[name] = [f"{Path(file).name}@{sha256(Path(file))[:SHOWN_DIGITS]}" for file in value]
         else:
             given[name] = value
     return str(Signature.of(command=context.info_name, **given))
-
-
-def _identity(name: str, kind: str) -> str:
-    """Return the name of a model with a digest of its content."""
-    if name in BASELINES:
-        # Those of other packages have their code as content.
-        return "@".join([name, *(digest[-SHOWN_DIGITS:] for digest in BASELINES.code(name).values())])
-    try:
-        return f"{Path(name).name}@{fingerprint(name, kind)[:SHOWN_DIGITS]}"
-    except WeightsError:
-        # Reported when the model is loaded, if at all.
-        return name

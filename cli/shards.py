@@ -1,4 +1,4 @@
-"""Folders of shards, which `preprocess` and, with `--shards`, `parse` and `extract` fill."""
+"""Folders of shards, which `preprocess` and, with `--shards`, `parse`, `extract` and `abstract` fill."""
 
 from __future__ import annotations
 

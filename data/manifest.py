@@ -1,6 +1,6 @@
 """Files of a folder of shards: `recipe.json` while it is being written, `manifest.json` when it is complete.
 
-Shards of `discsum preprocess` are a dataset; `discsum parse` and `extract` write parts, whose recipes name the command.
+Shards of `discsum preprocess` are a dataset; commands with `--shards` write parts, whose recipes name the command.
 """
 
 from __future__ import annotations

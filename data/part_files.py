@@ -1,4 +1,4 @@
-"""Parts: files with the JSON objects of `discsum parse --shards` and `extract --shards`, one per document."""
+"""Parts: files with the JSON objects of commands with `--shards`, one per document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def content_of(rows: Sequence[Mapping[str, Any]], format: str, command: str) -> 
     Args:
         rows: The JSON objects.
         format: One of `FORMATS` of `shard_names`.
-        command: `parse` or `extract`, whose columns a Parquet file has.
+        command: The command; `parse` or `extract` for a Parquet file, which has the columns of its objects.
     """
     if format == JSON_LINES:
         # Without a timestamp, so that the same rows give the same bytes.

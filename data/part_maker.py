@@ -1,4 +1,4 @@
-"""Workers of `discsum parse --shards` and `extract --shards`: make a JSON object per document and write parts."""
+"""Workers of commands with `--shards`: make a JSON object per document and write parts."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# Prefixes of shards of `discsum preprocess`, and of parts of `discsum parse` and `extract`.
+# Prefixes of shards of `discsum preprocess`, and of parts of the commands with `--shards`.
 SHARD, PART = "shard-", "part-"
 # Endings of parts.
 JSON_LINES, PARQUET = FORMATS = ("jsonl.gz", "parquet")
@@ -23,7 +23,7 @@ def shard_number(name: str) -> int | None:
 
 
 def is_part(name: str) -> bool:
-    """Return whether this is the file name of a part of `discsum parse` or `extract`."""
+    """Return whether this is the file name of a part, which a command with `--shards` wrote."""
     return _PART.fullmatch(name) is not None
 
 

@@ -13,10 +13,10 @@ from discsum.abstractive.search_settings import check_search
 from discsum.constants import HUB
 from discsum.devices import check_device
 from discsum.errors import WeightsError
-from discsum.files import recover_folder
+from discsum.files import recover_folder, sha256, sha256_of_text
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import checked_fields, read_object
-from discsum.persistence import CONFIG, check_finite
+from discsum.persistence import CARD, CONFIG, check_finite
 from discsum.transformers_models import CheckedModel
 
 if TYPE_CHECKING:
@@ -83,6 +83,19 @@ def check_model(name_or_path: str) -> None:
     check_model_location(name_or_path)
     if not name_or_path.startswith(HUB) and not (Path(name_or_path) / CONFIG).is_file():
         raise _not_found(name_or_path, f"found no {CONFIG}")
+
+
+def identity(name_or_path: str) -> str:
+    """Return the commit of `hf:NAME` on the hub, or a digest of the files of a folder, except its card.
+
+    Raises:
+        WeightsError: There is no such model.
+    """
+    check_model(name_or_path)
+    if name_or_path.startswith(HUB):
+        return CheckedModel(name_or_path, EXPECTED).commit
+    files = sorted(path for path in Path(name_or_path).iterdir() if path.is_file() and path.name != CARD)
+    return sha256_of_text("".join(f"{path.name}\n{sha256(path)}\n" for path in files))
 
 
 def check_model_location(name_or_path: str) -> None:

@@ -1,12 +1,13 @@
-"""Generation settings of abstractive summaries."""
+"""Settings of abstractive summaries, checked without loading a model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from discsum.abstractive.search_settings import check_beams, check_penalties, check_ranked
-from discsum.constants import BEAMS
+from discsum.constants import BEAMS, SHIPPED_PARSER
 from discsum.errors import InputError
 from discsum.signature import Signature
 
@@ -66,3 +67,24 @@ class Generation:
         }
         given = {name: value for name, value in named.items() if value is not None}
         return Signature.of(beams=self.beams, **given)
+
+
+@dataclass(frozen=True)
+class AbstractiveOptions:
+    """The options of abstractive summaries.
+
+    Attributes:
+        model: Folder of a sequence-to-sequence model, or `hf:NAME` on the hub.
+        generation: Settings of the search.
+        settings: Options of the model's family, such as `selector`.
+        sentences: Sentence segmentation of texts.
+        parser: Name or folder of the parser, or `hf:NAME` on the hub, for texts that come without a tree.
+        device: Device of model and parser.
+    """
+
+    model: str
+    generation: Generation = Generation()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    sentences: str = "model"
+    parser: str = SHIPPED_PARSER
+    device: str = "cpu"

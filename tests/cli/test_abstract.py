@@ -218,7 +218,7 @@ def test_a_tokenizer_of_a_larger_model(discsum, bart_folder, parser_folder, arti
     assert "subwords, got the index 1" in result.err
 
 
-def test_how_many_sentences_are_read(abstract, tmp_path):
+def test_how_many_sentences_are_read(abstract, article, tmp_path):
     text = tmp_path / "long.txt"
     text.write_text("\n".join(f"The mill number {number} broke." for number in range(20)))
     few, whole = (
@@ -228,8 +228,9 @@ def test_how_many_sentences_are_read(abstract, tmp_path):
     assert few.err == ""
     # Selecting four of twenty sentences costs more than reading all twenty.
     assert [json.loads(whole.out)[name] for name in ("sentences", "r", "read")] == [20, 4, 20]
-    said = "discsum: long: the model reads all 20 sentences: with --r 4, that is faster below 21 sentences\n"
+    said = "discsum: r (--r) 4: documents of fewer than 21 sentences are read whole, which is faster\n"
     assert whole.err == said
+    assert abstract(text, article, "--selector", "mean_key", "--r", 4).err == said
 
 
 def test_the_help_says_when_documents_are_read_whole(discsum):
