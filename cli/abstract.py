@@ -156,8 +156,7 @@ def abstract(
     settings |= {name: value for name, value in given.items() if value is not None}
     own = parser if "parser" in given_options(context) else None
     source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, parser=own)
-    # Workers check their own device: they may run on other machines.
-    options = AbstractiveOptions(model, generation, settings, sentences, parser, "cpu" if shards else device)
+    options = AbstractiveOptions(model, generation, settings, sentences, parser, device)
     if shards:
         folder = shard_folder(context, inputs, ("resume",))
         from discsum.abstractive.parts import abstract_job

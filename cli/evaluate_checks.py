@@ -136,7 +136,8 @@ def _check_path(model: str) -> None:
     if made_by_discsum(path) or (not (path / CONFIG).exists() and any(path.glob("*.txt"))):
         raise InputError(
             f"{model}: expected a summarizer or a table, got a folder of files; to measure the summaries in it, write "
-            f"them to one table with the columns {' and '.join(COLUMNS)}, as discsum extract --json -o TABLE.jsonl does"
+            f"them to one table with the columns {' and '.join(COLUMNS)}, as discsum extract --json -o TABLE.jsonl "
+            "does, or to a folder with --shards"
         )
     if is_tree_folder(model):
         raise InputError(

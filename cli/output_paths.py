@@ -122,7 +122,7 @@ def local_path(output: str | None) -> str | None:
     """
     if output is not None and is_url(output):
         raise typer.BadParameter(
-            f"expected a path on this machine, got the URL {output}; only preprocess, and parse and extract with "
+            f"expected a path on this machine, got the URL {output}; only preprocess, and other commands with "
             "--shards, write to stores"
         )
     return output

@@ -18,7 +18,7 @@ NO_DOCUMENTS = "expected a folder with documents, got that of a run without any"
 
 
 def has_parts(folder: Location) -> bool:
-    """Return whether `discsum parse --shards` or `extract --shards` writes, or wrote, parts into a folder."""
+    """Return whether a command with `--shards` writes, or wrote, parts into a folder."""
     # The recipe or manifest, which may be large, is read last.
     return _may_be_made(folder) and any(map(is_part, sizes_in(folder))) and made_by_discsum(folder)
 

@@ -16,7 +16,7 @@ from discsum.errors import WeightsError
 from discsum.files import recover_folder, sha256, sha256_of_text
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import checked_fields, read_object
-from discsum.persistence import CARD, CONFIG, check_finite
+from discsum.persistence import CONFIG, check_finite
 from discsum.transformers_models import CheckedModel
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ EXPECTED = (
     "the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of one on the hub, such as "
     + ", ".join(HUB + known for known in KNOWN)
 )
+# Suffixes of the files of a model and its tokenizer.
+READ = (".jinja", ".json", ".model", ".safetensors", ".txt")
 # Settings that loading or calling a tokenizer leaves in its `init_kwargs`.
 CALL_SETTINGS = (
     "local_files_only",
@@ -86,7 +88,7 @@ def check_model(name_or_path: str) -> None:
 
 
 def identity(name_or_path: str) -> str:
-    """Return the commit of `hf:NAME` on the hub, or a digest of the files of a folder, except its card.
+    """Return the commit of `hf:NAME` on the hub, or a digest of the files of a folder that transformers may read.
 
     Raises:
         WeightsError: There is no such model.
@@ -94,7 +96,7 @@ def identity(name_or_path: str) -> str:
     check_model(name_or_path)
     if name_or_path.startswith(HUB):
         return CheckedModel(name_or_path, EXPECTED).commit
-    files = sorted(path for path in Path(name_or_path).iterdir() if path.is_file() and path.name != CARD)
+    files = sorted(path for path in Path(name_or_path).iterdir() if path.suffix in READ)
     return sha256_of_text("".join(f"{path.name}\n{sha256(path)}\n" for path in files))
 
 

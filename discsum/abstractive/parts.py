@@ -29,9 +29,11 @@ class AbstractiveMaker(PartMaker):
 
     Attributes:
         options: Options of the summaries, with absolute paths; `device` overrides their device.
+        model: Name of the model as it was given, for the summaries.
     """
 
     options: AbstractiveOptions
+    model: str
     command = ABSTRACT
 
     def makers(self) -> dict[str, str]:
@@ -47,7 +49,7 @@ class AbstractiveMaker(PartMaker):
 
     def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
         """Return each document's summary as the object of `discsum abstract --json`."""
-        return [summary.to_json() for summary in self.pipeline(items)]
+        return [summary.to_json() | {"model": self.model} for summary in self.pipeline(items)]
 
     @cached_property
     def pipeline(self) -> AbstractivePipeline:
@@ -76,7 +78,7 @@ def abstract_job(
     elsewhere = replace(options, model=absolute(options.model), parser=absolute(options.parser))
 
     def maker(place: Location, digest: str, device: str) -> AbstractiveMaker:
-        return AbstractiveMaker(place, digest, made_by, device, division, elsewhere)
+        return AbstractiveMaker(place, digest, made_by, device, division, elsewhere, options.model)
 
     own = {"model": options.model, "sentences": options.sentences, "parser": options.parser}
     content = {**options.settings, **asdict(options.generation), **own, COMMAND: ABSTRACT}

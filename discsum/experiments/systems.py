@@ -16,7 +16,6 @@ from discsum.constants import ORACLE, SHIPPED_PARSER
 from discsum.data.summaries import SummaryTable, is_summaries
 from discsum.document import Document
 from discsum.experiments.blocks import Block, parser_name
-from discsum.files import sha256
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import split_lines
@@ -151,7 +150,7 @@ def output_system(name: str, parser: Callable[[], Parser]) -> System:
         return [SystemSummary(lines[name], count_words(table.texts[name]), None) for name in names]
 
     settings = {"summary_sentences": parser_name(parser())} if table.whole else {}
-    signature = Signature.of(summaries=sha256(Path(name))[:8], **settings)
+    signature = Signature.of(summaries=table.digest[:8], **settings)
     return System(name, signature, summaries, outputs=table)
 
 

@@ -1,6 +1,9 @@
 """`discsum evaluate` of summaries that other programs wrote."""
 
+import gzip
 import json
+import shutil
+from itertools import product
 
 import pytest
 import tiny
@@ -52,18 +55,48 @@ def test_what_extract_writes_has_the_scores_of_the_model(discsum, parser_folder,
     options = ("--unit", unit, "--units", 4, "--parser", parser_folder)
     assert discsum("extract", news, "--model", "lead", *options, "--json", "-o", mine).code == 0
     assert any(len(json.loads(line)["lines"]) > 1 for line in mine.read_text().splitlines())
-    result = discsum("evaluate", "lead", mine, news, *options, "--layout", "skip", "--format", "json")
-    lead, own = json.loads(result.out)["models"]
-    for metric in ("rouge1", "rouge2", "rougeLsum"):
-        assert own[metric]["mean"] == pytest.approx(lead[metric]["mean"])
+    parts = ("-o", tmp_path / "parts", "--shards", "--shard", 1)
+    assert discsum("extract", news, "--model", "lead", *options, *parts).code == 0
+    result = discsum("evaluate", "lead", mine, parts[1], news, *options, "--layout", "skip", "--format", "json")
+    lead, *own = json.loads(result.out)["models"]
+    for metric, one in product(("rouge1", "rouge2", "rougeLsum"), own):
+        assert one[metric]["mean"] == pytest.approx(lead[metric]["mean"])
+    assert len({one["signature"] for one in own}) == 2
+
+
+def test_folders_of_parts_that_cannot_be_used(discsum, parser_folder, tmp_path):
+    news, folder = tmp_path / "news.jsonl", tmp_path / "parts"
+    news.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    options = ("-o", folder, "--parser", parser_folder, "--shards", "--shard", 1)
+    assert discsum("parse", news, *options).code == 0
+    result = discsum("evaluate", folder, news)
+    assert (result.code, "part-00000.jsonl.gz:1: expected a column summary, got" in result.err) == (1, True)
+    shutil.rmtree(folder)
+    assert discsum("extract", news, *options, "--model", "lead", "--part", "1/1").code == 0
+    result = discsum("evaluate", folder, news)
+    told = f"{folder}: expected a folder with manifest.json, this one is not finished: run discsum extract again"
+    assert (result.code, told in result.err) == (1, True)
+    shutil.rmtree(folder)
+    good, _ = (json.dumps(row) for row in ROWS)
+    (tmp_path / "failing.jsonl").write_text(f"{good}\n[]\n")
+    assert discsum("extract", tmp_path / "failing.jsonl", *options, "--model", "lead").code == 3
+    result = discsum("evaluate", folder, news)
+    told = f"and without one TABLE-ROW; {folder / 'failures.jsonl'} lists documents that failed\n"
+    assert (result.code, told in result.err) == (1, True)
+    assert "expected a table with documents" not in result.err
+    part = folder / "part-00000.jsonl.gz"
+    part.write_bytes(gzip.compress(gzip.decompress(part.read_bytes()).replace(b"mill", b"town")))
+    result = discsum("evaluate", folder, news)
+    assert (result.code, f"{part}: expected a shard with sha256 " in result.err) == (1, True)
+    assert "run discsum extract for the whole folder with --verify" in result.err
 
 
 def test_folders_that_are_no_models(discsum, parser_folder, tmp_path):
-    news, parts = tmp_path / "news.jsonl", tmp_path / "parts"
+    news, texts = tmp_path / "news.jsonl", tmp_path / "texts"
     news.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     options = ("--parser", parser_folder)
-    assert discsum("extract", news, "--model", "lead", *options, "--shards", "-o", parts).code == 0
-    result = discsum("evaluate", parts, news, *options)
+    assert discsum("extract", news, "--model", "lead", *options, "-o", texts).code == 0
+    result = discsum("evaluate", texts, news, *options)
     assert (result.code, "write them to one table" in " ".join(result.err.split())) == (1, True)
 
 

@@ -80,8 +80,10 @@ def test_workers_get_the_maker_pickled(bart_folder, parser_folder, table, tmp_pa
     # Workers have other working directories.
     monkeypatch.chdir(tmp_path)
     copy = pickle.loads(pickle.dumps(maker))
-    _, record = copy(ShardTask("part-00000.jsonl.gz", list(next(iter(job.shards())))), [].append)
+    name, record = copy(ShardTask("part-00000.jsonl.gz", list(next(iter(job.shards())))), [].append)
     assert (record.documents, record.failed) == (3, 0)
+    lines = gzip.decompress((tmp_path / name).read_bytes()).splitlines()
+    assert {json.loads(line)["model"] for line in lines} == {bart_folder.name}
 
 
 def test_a_folder_of_other_options_or_another_model_is_refused(abstract, table, silent_folder, tmp_path):
@@ -108,6 +110,13 @@ def test_failures_and_empty_summaries_of_shards_are_told(abstract, table, silent
     assert [line.split()[1] for line in told] == [f"{pair.id}:" for pair in pairs(0, 5)]
     (failure,) = map(json.loads, (tmp_path / "set" / "failures.jsonl").read_text().splitlines())
     assert failure["reason"].startswith("long: expected at most 600 tokens")
+
+
+def test_lines_beside_the_model_can_be_resumed(abstract, table, bart_folder, tmp_path):
+    folder = shutil.copytree(bart_folder, tmp_path / "model")
+    options = ("--jsonl", "-o", folder / "lines.jsonl")
+    assert abstract(table, *options, model=folder).code == 0
+    assert "5 skipped" in abstract(table, *options, "--resume", model=folder).err
 
 
 def test_a_model_that_is_none_fails_before_the_workers_start(abstract, table, tmp_path):
