@@ -30,3 +30,4 @@ def test_benchmarks_run(command, said):
     found = subprocess.run(run, env=environment, capture_output=True, text=True, timeout=300)
     assert found.returncode == 0, found.stderr
     assert said in found.stdout
+    assert "deprecated" not in found.stderr

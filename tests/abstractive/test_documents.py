@@ -4,6 +4,7 @@ import pytest
 import torch
 from tiny_bart import Inputs, make_bart
 
+from discsum.abstractive.coarse_to_fine.model import CACHE
 from discsum.abstractive.sparse import SentenceLayout, costs, sparsify
 from discsum.abstractive.sparse.cache import LayerDocuments, StateDocuments
 
@@ -33,7 +34,7 @@ def both(monkeypatch, make, inputs, **options):
 
 
 def kinds(found):
-    return {type(kept.documents) for kept in found.past_key_values.cross_attention_cache.layers}
+    return {type(kept.documents) for kept in found[CACHE].cross_attention_cache.layers}
 
 
 @pytest.mark.parametrize("selector", KEYLESS)
@@ -114,7 +115,7 @@ def test_a_cache_of_states_goes_on_with_several_steps(monkeypatch, inputs):
     more = torch.cat([found.sequences[:, -1:], inputs.decoder[:, 1:3]], dim=1)
     with torch.no_grad(), model.sparse.using(layout=inputs.layout):
         whole = model(**inputs.generate, decoder_input_ids=torch.cat([found.sequences[:, :-1], more], dim=1))
-        rest = model(**inputs.generate, decoder_input_ids=more, past_key_values=found.past_key_values)
+        rest = model(**inputs.generate, decoder_input_ids=more, **{CACHE: found[CACHE]})
     assert kinds(rest) == {LayerDocuments}
     torch.testing.assert_close(rest.logits, whole.logits[:, -3:], atol=5e-5, rtol=0)
 
@@ -123,7 +124,7 @@ def test_layers_share_the_states(monkeypatch, inputs):
     monkeypatch.setattr(costs, "STEPS", 0)
     found = generated(sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False), inputs, num_beams=4)
     # States of 2 documents of 22 tokens and width 32, and in each of 2 layers mean keys of 5 sentences.
-    cache = found.past_key_values.cross_attention_cache
+    cache = found[CACHE].cross_attention_cache
     assert cache.bytes == 4 * (2 * 22 * 32 + 2 * 2 * 5 * 32)
     # The states are not the encoder's own tensor, which repeats them for each beam.
     assert {kept.documents.states.untyped_storage().nbytes() for kept in cache.layers} == {4 * 2 * 22 * 32}
@@ -135,7 +136,7 @@ def test_the_states_of_one_document_are_not_those_of_its_beams(monkeypatch, inpu
     layout = SentenceLayout.from_owner(inputs.owner[:1])
     options = {"num_beams": 4, "max_new_tokens": 3, "return_dict_in_generate": True}
     found = model.generate(input_ids=inputs.ids[:1], layout=layout, **options)
-    assert found.past_key_values.cross_attention_cache.bytes == 4 * (22 * 32 + 2 * 5 * 32)
+    assert found[CACHE].cross_attention_cache.bytes == 4 * (22 * 32 + 2 * 5 * 32)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import torch
 from seq2seq_families import FAMILIES, make_model
 from tiny_bart import Inputs, generated
 
+from discsum.abstractive.coarse_to_fine.model import CACHE
 from discsum.abstractive.family import IGNORED
 from discsum.abstractive.sparse import SentenceLayout, densify, from_pretrained, sparsify
 from discsum.abstractive.training.encoding import decoder_input
@@ -176,9 +177,9 @@ def test_saved_and_loaded(family, selector, inputs, tmp_path):
 def test_others_read_the_keys_of_the_cache(family, inputs):
     model = make_model(family)
     options = {"num_beams": 3, "max_new_tokens": 4, "return_dict_in_generate": True}
-    expected = model.generate(**inputs.generate, **options).past_key_values.cross_attention_cache
+    expected = model.generate(**inputs.generate, **options)[CACHE].cross_attention_cache
     sparsify(model, selector="mean_key", r=5)
-    found = model.generate(**inputs.generate, **options, layout=inputs.layout).past_key_values.cross_attention_cache
+    found = model.generate(**inputs.generate, **options, layout=inputs.layout)[CACHE].cross_attention_cache
     assert len(found.layers) == len(expected.layers) == 2
     assert found.get_seq_length() == expected.get_seq_length() == 22
     for one, other in zip(found.layers, expected.layers, strict=True):
@@ -196,7 +197,7 @@ def test_going_on_from_a_cache(family, inputs):
             encoder_outputs=(first.encoder_last_hidden_state,),
             attention_mask=inputs.mask,
             decoder_input_ids=inputs.decoder[:, :2],
-            past_key_values=first.past_key_values,
+            **{CACHE: first[CACHE]},
             **given,
         ).logits
 

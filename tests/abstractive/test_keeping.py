@@ -7,6 +7,7 @@ import torch
 from tiny_bart import generated, make_bart
 from transformers import GenerationConfig
 
+from discsum.abstractive.coarse_to_fine.model import CACHE
 from discsum.abstractive.sparse import sparsify
 from discsum.errors import InputWarning
 
@@ -49,7 +50,7 @@ def test_nothing_is_left_behind(bart, inputs):
             **inputs.generate,
             layout=inputs.layout,
             decoder_input_ids=found.sequences[:, -1:],
-            past_key_values=found.past_key_values,
+            **{CACHE: found[CACHE]},
         )
     assert torch.isfinite(more.logits).all()
 
@@ -70,7 +71,7 @@ def test_documents_are_kept_once(inputs):
     model = sparsify(make_bart(), selector="mean_key", r=2)
     options = {"num_beams": 4, "max_new_tokens": 3, "return_dict_in_generate": True}
     found = model.generate(**inputs.generate, layout=inputs.layout, **options)
-    cache = found.past_key_values.cross_attention_cache
+    cache = found[CACHE].cross_attention_cache
     assert {layer: tuple(kept.documents.keys.shape) for layer, kept in enumerate(cache.layers)} == {
         layer: (2, 4, 22, 8) for layer in range(2)
     }
@@ -80,7 +81,7 @@ def test_documents_are_kept_once(inputs):
     with pytest.warns(InputWarning):
         found = model.generate(**inputs.generate, layout=inputs.layout, **options, output_attentions=True)
     summary = 2 * 4 * 5 * 8
-    assert found.past_key_values.cross_attention_cache.bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
+    assert found[CACHE].cross_attention_cache.bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
 
 
 def test_sentence_vectors_are_made_once_for_all_layers(bart, inputs):

@@ -21,6 +21,7 @@ import torch
 from transformers import BartConfig, BartForConditionalGeneration, LogitsProcessor, LogitsProcessorList
 from transformers.modeling_outputs import BaseModelOutput
 
+from discsum.abstractive.coarse_to_fine.model import CACHE
 from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
 from discsum.abstractive.sparse.cache import DocumentCache
 from discsum.devices import wait_for
@@ -78,7 +79,7 @@ def run(
         **options,
     )
     took = time.perf_counter() - started
-    cache = found.past_key_values.cross_attention_cache
+    cache = found[CACHE].cross_attention_cache
     if isinstance(cache, DocumentCache):
         kept = cache.bytes
     else:
