@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
         # Four beams of stock generation keep 16 MiB.
         ("sparse_decoder.py --small --tokens 256 --r 1 --steps 2", "     4.0  yes"),
         ("priors.py", "balanced"),
+        ("priors.py --help", "usage: "),
         ("gpu.py --device cpu --documents 1 --tokens 32 --tables parsing compressed --precisions fp32", "100.0%"),
     ],
 )

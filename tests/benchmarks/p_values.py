@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
+from discsum.cli.streams import drop_unwritten
 from discsum.experiments.measured_table import DIGITS, NATS
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import Comparison, paired_bootstrap
@@ -101,8 +102,11 @@ def main() -> None:
     digits = DIGITS.get(arguments.metric, 2)
     for one, other in combinations(chosen, 2):
         paired = systems[one].compared(systems[other], arguments.metric)
-        print(f"{one:40} {other:40} {paired.difference:+7.{digits}f}  p={paired.p_value:.4f}")
+        print(f"{one:40} {other:40} {paired.difference:+7.{digits}f}  p={paired.p_value:.4f}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # Of `head`, for example.
+        drop_unwritten()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 import time
@@ -53,7 +54,9 @@ def measure(base: RSTTree, sentence: NDArray[np.int64]) -> list[float]:
 
 
 def main() -> None:
-    edus = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    options = argparse.ArgumentParser(description="Time the tree matrices of long documents.")
+    options.add_argument("edus", type=int, nargs="?", default=1000, help="EDUs of a document.")
+    edus = options.parse_args().edus
     random.seed(0)
     sentence = np.arange(edus) * 2 // 5
     lines = [f"{edus} EDUs, {sentence[-1] + 1} sentences, median ms, no array of the tree cached"]

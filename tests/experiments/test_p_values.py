@@ -1,6 +1,8 @@
 """The p-values in docs/tables.md are those that tests/benchmarks/p_values.py prints for docs/scores."""
 
 import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -97,3 +99,15 @@ def test_of_nats(printed, tmp_path):
     path.write_text(path.read_text().replace("words", "others", 2))
     with pytest.raises(ValueError, match="expected models with the same vocabulary"):
         printed(path, "--metric", "nats")
+
+
+def test_a_reader_that_closes_the_pipe():
+    read, write = os.pipe()
+    os.close(read)
+    only = [f"runs/edu-balanced-{head}" for head in ("dot_product-8", "c_tree_nuc")]
+    scores = str(ROOT / "docs" / "scores" / "table-2.jsonl.gz")
+    found = subprocess.run(
+        [sys.executable, p_values.__file__, scores, "--only", *only], stdout=write, stderr=subprocess.PIPE
+    )
+    os.close(write)
+    assert (found.returncode, found.stderr) == (0, b"")
