@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
 
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import Readable, read_at_most
 from discsum.recipes.fields import convert
 
@@ -15,6 +15,8 @@ Kind = TypeVar("Kind")
 # Configurations with a thousand label names take 100 KB.
 MOST_BYTES = 16 * 1024**2
 DEEPEST = 32
+# Advice about the configuration of a model, which nobody writes by hand.
+_DAMAGED = "the file is damaged, or from another version of discsum: copy or train the model again"
 
 
 def read_object(path: Readable, failed: type[DiscsumError], largest: int = MOST_BYTES) -> dict[str, Any]:
@@ -63,12 +65,12 @@ def checked_fields(cls: type[Kind], content: Any, path: object, failed: type[Dis
     """Return a dataclass filled from an object that was read from `path`.
 
     Raises:
-        DiscsumError: `failed`, naming every field that is wrong.
+        DiscsumError: `failed`, naming every field that is wrong; a `WeightsError` also says what to do.
     """
     try:
         return convert(cls, content, str(path))
     except DiscsumError as error:
-        raise failed(str(error)) from error
+        raise failed(f"{error}; {_DAMAGED}" if issubclass(failed, WeightsError) else str(error)) from error
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
+from discsum.errors import WeightsError
+from discsum.json_objects import checked_fields
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive
 
 # Settings of the BERT variant implemented here; transformers builds any other variant.
@@ -51,16 +53,17 @@ class BertConfig(Checked):
         return found
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Self | None:
+    def of(cls, settings: Mapping[str, Any], source: str) -> Self | None:
         """Return the sizes in a transformers configuration, or None if it is not of this variant of BERT.
 
         Raises:
-            InputError: Sizes that are missing or out of range.
+            WeightsError: Sizes that are missing or out of range; the message names `source`.
         """
         variant = all(settings.get(name, usual) == usual for name, usual in _VARIANT.items())
         if settings.get("model_type") != "bert" or not variant:
             return None
-        return cls.from_dict({field.name: settings[field.name] for field in fields(cls) if field.name in settings})
+        sizes = {field.name: settings[field.name] for field in fields(cls) if field.name in settings}
+        return checked_fields(cls, sizes, source, WeightsError)
 
     def to_diff_dict(self) -> dict[str, Any]:
         """Return the sizes by name, as transformers' configurations do."""

@@ -15,7 +15,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from discsum.constants import PARSER_KIND
-from discsum.errors import InputError, WeightsError
+from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
 from discsum.inference import own_defaults
 from discsum.json_objects import checked_fields
@@ -150,7 +150,7 @@ def is_parser(name: str) -> bool:
 
 def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
     """Return the network with its weights, which must be exactly those of the weights file."""
-    plain = _sizes(config.encoder, str(model.path / CONFIG))
+    plain = _sizes(config.encoder, f"{model.path / CONFIG}: encoder")
 
     def network(encoder: nn.Module) -> ParserNetwork:
         return ParserNetwork(encoder, config.special, config.labels, config.network, config.classes)
@@ -207,11 +207,8 @@ class _Uninitialised(TorchFunctionMode):
 
 def _sizes(encoder: Mapping[str, Any], source: str) -> BertConfig | None:
     """Return the sizes of a BERT encoder; None for an encoder that transformers must build."""
-    check_settings(encoder, f"{source}: encoder")
-    try:
-        return BertConfig.of(encoder)
-    except InputError as error:
-        raise WeightsError(f"{source}: encoder: {error}") from error
+    check_settings(encoder, source)
+    return BertConfig.of(encoder, source)
 
 
 def _built(config: ParserFile, model: ModelFolder) -> nn.Module:

@@ -81,7 +81,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         _without_attention_dropout(config)
     # In float32, whatever the dtype of the file.
     loaded = model.load_model("AutoModel", config=config, dtype=torch.float32)
-    encoder, sizes = without_pooler(loaded), BertConfig.of(config.to_dict())
+    encoder, sizes = without_pooler(loaded), BertConfig.of(config.to_dict(), name)
     if sizes is not None:
         found = encoder.state_dict()
         encoder = Bert(sizes)

@@ -31,6 +31,8 @@ Dropout = Annotated[float, Meta(ge=0, lt=1)]
 
 # Maximum number of characters of a value in messages.
 LONGEST = 120
+# End of the message about a missing field.
+_MISSING = "got nothing"
 Kind = TypeVar("Kind")
 
 
@@ -111,7 +113,7 @@ def convert(cls: type[Kind], data: Any, source: str = "") -> Kind:
     Args:
         cls: The dataclass.
         data: Its fields.
-        source: Path of the file, for messages; empty for a recipe.
+        source: Path of the file, for messages, which advise to add a missing field only if there is none: to a recipe.
 
     Raises:
         InputError: Fields that are unknown, missing, of the wrong type, out of range, or in conflict; all problems at
@@ -119,8 +121,10 @@ def convert(cls: type[Kind], data: Any, source: str = "") -> Kind:
     """
     wrong: list[str] = []
     made: Any = _instance(cls, data, "", wrong)
+    if wrong and source:
+        raise InputError(f"{source}: {'; '.join(wrong)}")
     if wrong:
-        raise InputError(": ".join(filter(None, [source, "; ".join(wrong)])))
+        raise InputError("; ".join(f"{one}; add it" if one.endswith(_MISSING) else one for one in wrong))
     return made  # type: ignore[no-any-return]
 
 
@@ -185,7 +189,7 @@ def _instance(cls: type, data: Any, name: str, wrong: list[str]) -> Any:
         return made
     before = len(wrong)
     values = _values(cls, given, prefix, wrong)
-    wrong += [f"{prefix}{field}: expected {described(known[field])}, got nothing; add it" for field in missing]
+    wrong += [f"{prefix}{field}: expected {described(known[field])}, {_MISSING}" for field in missing]
     return cls(**values) if len(wrong) == before else None
 
 

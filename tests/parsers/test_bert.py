@@ -6,7 +6,7 @@ import torch
 from transformers import BertConfig as TheirConfig
 from transformers import BertModel
 
-from discsum.errors import InputError
+from discsum.errors import WeightsError
 from discsum.parsers.bert import Bert, BertConfig
 
 SIZES = {
@@ -23,7 +23,7 @@ def pair(**changes):
     """Return transformers' model and ours with the same weights."""
     torch.manual_seed(1)
     theirs = BertModel(TheirConfig(**SIZES | changes), add_pooling_layer=False).eval()
-    ours = Bert(BertConfig.of(theirs.config.to_dict())).eval()
+    ours = Bert(BertConfig.of(theirs.config.to_dict(), "bert")).eval()
     ours.load_state_dict(theirs.state_dict())
     return theirs, ours
 
@@ -66,9 +66,9 @@ def test_dropout_is_for_training_only():
     ],
 )
 def test_other_encoders_are_left_to_transformers(other):
-    assert BertConfig.of(SIZES | {"model_type": "bert"}) is not None
-    assert BertConfig.of(SIZES | {"model_type": "bert"} | other) is None
-    assert BertConfig.of(SIZES) is None
+    assert BertConfig.of(SIZES | {"model_type": "bert"}, "bert") is not None
+    assert BertConfig.of(SIZES | {"model_type": "bert"} | other, "bert") is None
+    assert BertConfig.of(SIZES, "bert") is None
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_other_encoders_are_left_to_transformers(other):
     ],
 )
 def test_sizes_are_checked(changes, message):
-    with pytest.raises(InputError, match=message):
-        BertConfig.of(SIZES | {"model_type": "bert"} | changes)
+    with pytest.raises(WeightsError, match=f"bert: {message}"):
+        BertConfig.of(SIZES | {"model_type": "bert"} | changes, "bert")
 
 
 def test_parsing_imports_no_transformers(parser_folder):

@@ -189,7 +189,7 @@ def test_a_configuration_of_another_architecture(folder):
             "auto_map: expected a model whose code is transformers",
         ),
         ({"encoder": {"attn_implementation": "someone/kernel"}}, "attn_implementation: expected a model whose code"),
-        ({"tokenizer_sha256": 5}, "tokenizer_sha256: expected a word, got 5"),
+        ({"tokenizer_sha256": 5}, "tokenizer_sha256: expected a word, got 5; .*copy or train the model again"),
     ],
 )
 def test_a_configuration_that_makes_no_sense(folder, changes, message):
@@ -203,6 +203,15 @@ def test_a_configuration_that_makes_no_sense(folder, changes, message):
         Parser.from_pretrained(folder)
     assert "\n" not in str(raised.value)
     assert str(folder) in str(raised.value)
+
+
+@pytest.mark.parametrize(("group", "field"), [(None, "language"), ("encoder", "hidden_size")])
+def test_a_field_that_a_configuration_lacks_is_not_to_be_added(folder, group, field):
+    content = json.loads((folder / "config.json").read_text())
+    del (content[group] if group else content)[field]
+    (folder / "config.json").write_text(json.dumps(content))
+    with pytest.raises(WeightsError, match=rf"config\.json: .*{field}: .*, got nothing; the file is damaged, .*"):
+        Parser.from_pretrained(folder)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
