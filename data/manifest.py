@@ -199,7 +199,7 @@ class Manifest:
             state = "has none" if begun is None else f"is not finished: run discsum {_command(begun)} again"
             raise InputError(f"{folder}: expected a {kind} with {MANIFEST}, this one {state}")
         data = _own_object(path)
-        with _with_remedy(data["recipe"]):
+        with _with_remedy(path, data["recipe"]):
             if data.get("format") != FORMAT:
                 raise InputError(f"{path}: expected format {FORMAT}, got {data.get('format')!r}")
             written = checked_fields(_Written, data, path, InputError)
@@ -323,16 +323,16 @@ def _own_object(path: Location) -> dict[str, Any]:
 
 
 @contextmanager
-def _with_remedy(recipe: Any) -> Iterator[None]:
-    """Append `remedy_of` the recipe to an `InputError` in the block, and the version if another one made the folder."""
+def _with_remedy(path: Location, recipe: Any) -> Iterator[None]:
+    """Append `remedy_of` the recipe to an `InputError` about a file, and the version if another one made the folder."""
     try:
         yield
     except InputError as error:
         made, own = _version_in(recipe), version("discsum")
         other = f"discsum {made} made the folder, this is {own}: use that version, or " if made not in ("", own) else ""
         # One problem is enough: a folder of another version may have the same in every shard.
-        problem = str(error).partition("; ")[0]
-        raise InputError(f"{problem}; {other}{remedy_of(recipe)}") from error
+        problem = str(error).removeprefix(f"{path}: ").partition("; ")[0]
+        raise InputError(f"{path}: {problem}; {other}{remedy_of(recipe)}") from error
 
 
 def _version_in(recipe: Any) -> str:

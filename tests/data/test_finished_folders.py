@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from discsum.data.manifest import MANIFEST
+from discsum.data.manifest import MANIFEST, Manifest
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.errors import InputError, LockedError
@@ -81,3 +81,12 @@ def test_a_manifest_of_another_version_has_one_remedy(parse_job_of, folder):
     change(folder, {"discsum": version("discsum")})
     with pytest.raises(InputError, match=r"expected one of the fields [^;]*; delete the folder and parse again$"):
         make_all(parse_job_of(folder))
+
+
+def test_the_name_of_a_damaged_folder_is_told_whole(tmp_path):
+    path = tmp_path / "rain; snow" / MANIFEST
+    path.parent.mkdir()
+    path.write_text('{"format": 1, "recipe": {}, "shards": 1, "width": "x"}')
+    said = re.escape(f"{path}: shards: expected a list of groups of fields") + r".*, got 1; delete the folder and"
+    with pytest.raises(InputError, match=said):
+        Manifest.read(path.parent)
