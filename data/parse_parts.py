@@ -15,7 +15,7 @@ from discsum.data.part_maker import Division, PartMaker, part_job
 from discsum.data.preprocess_recipe import own_makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.storage import Location
-from discsum.recipes.fields import Checked, about, one_of
+from discsum.recipes.fields import Checked, ModelName, about, one_of
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
@@ -27,7 +27,7 @@ PARSE = "parse"
 class ParseRecipe(Checked):
     """The options of parsing."""
 
-    parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
+    parser: Annotated[ModelName, about("Name or folder of the parser.")] = SHIPPED_PARSER
     sentences: Annotated[str, one_of(SENTENCES, "Sentence segmentation.")] = "model"
     edus: Annotated[str, one_of(EDUS, "EDU segmentation: the parser's, or one EDU per line.")] = "model"
     precision: Annotated[str, one_of(PRECISIONS, "Numeric precision of the parser's encoder.")] = "fp32"

@@ -13,7 +13,7 @@ from discsum.data.shard_sizes import DOCUMENTS, SIZE_UNITS
 from discsum.errors import WeightsError
 from discsum.oracles import ORACLES, is_edu_only
 from discsum.persistence import fingerprint
-from discsum.recipes.fields import Checked, Count, about, one_of
+from discsum.recipes.fields import Checked, Count, ModelName, about, one_of
 
 # Encoders that are neither a folder nor a model of the hub.
 NOT_ENCODED = "none"
@@ -30,7 +30,7 @@ def _oracles() -> list[str]:
 class PreprocessRecipe(Checked):
     """Everything that a dataset's content depends on, in addition to the documents."""
 
-    parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
+    parser: Annotated[ModelName, about("Name or folder of the parser.")] = SHIPPED_PARSER
     oracle: Annotated[str, one_of(_oracles, "Name of the oracle that labels units; `none` for no labels.")] = (
         "rouge12-f"
     )
@@ -41,7 +41,7 @@ class PreprocessRecipe(Checked):
         UNITS
     )
     encoder: Annotated[
-        str,
+        ModelName,
         about(
             "Encoder of the units: `none`; `contextual`, `discourse` or `isolated` for the parser's own encoder (see "
             "`SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, which encodes each unit "

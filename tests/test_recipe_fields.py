@@ -103,7 +103,7 @@ def message(data, cls=Outer, what=""):
         ({"options": [1]}, "options: expected a group of fields, got [1]"),
         ({"train": []}, f"train: expected {SOURCES}, got []"),
         ({"train": [{"path": "a", "weight": 0}]}, "train[0].weight: expected a number above 0, got 0"),
-        ({"train": [{"first": 2}]}, "train[0].path: expected a word, got nothing; add it"),
+        ({"train": [{"first": 2}]}, "train[0].path: expected a path, got nothing; add it"),
         ({"train": [{"path": "a", "first": 2, "last": 2}]}, "train[0].last: expected a row above first 2, got 2"),
         ({"train": ["a"]}, "train[0]: expected a group of fields, got 'a'"),
         ({"colour": "green", "inner": {"low": 1}}, "colour: expected red with inner.low above 0, got green"),

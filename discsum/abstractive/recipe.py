@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from discsum.abstractive.families import DEFAULT, FAMILIES, family_class
 from discsum.errors import InputError
-from discsum.recipes.fields import Count, about, one_of
+from discsum.recipes.fields import Count, ModelName, about, one_of
 from discsum.training.recipe import RunRecipe
 
 # The target: summaries, or the original of a masked (infill) or masked and shuffled (denoise) text.
@@ -37,7 +37,7 @@ class AbstractiveRecipe(RunRecipe):
     average: float = 0.0
     optimizer: Annotated[str, one_of(OPTIMIZERS, "Optimiser; `sgd` has no momentum.")] = "adamw"
     model: Annotated[
-        str | None,
+        ModelName | None,
         about("Folder of the model to start from, or `hf:NAME` from the hub; none to start from random weights."),
     ] = None
     task: Annotated[

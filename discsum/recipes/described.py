@@ -8,7 +8,8 @@ from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 _SINGULAR = {str: "a word", int: "a whole number", float: "a number", bool: "true or false", NoneType: "null"}
-_PLURAL = {str: "words", int: "whole numbers", float: "numbers"}
+# By type, or by the title of an annotated one.
+_PLURAL = {str: "words", int: "whole numbers", float: "numbers", "a name or path": "names or paths"}
 _LIMITS = {"ge": "of at least {:g}", "gt": "above {:g}", "le": "of at most {:g}", "lt": "below {:g}"}
 
 
@@ -57,7 +58,7 @@ def described(hint: Any) -> str:
     origin, inner = get_origin(bare), get_args(bare)
     if origin in (tuple, list):
         entry_limits, _, entry = unwrapped(inner[0])
-        entries = _PLURAL.get(entry, "values")
+        entries = _PLURAL.get(_title(inner[0]) or entry, "values")
         if is_dataclass(entry):
             names = [*init_fields(entry)]
             entries = f"groups of fields ({', '.join(names)}), such as [{{{names[0]}: ...}}]"
@@ -70,7 +71,12 @@ def described(hint: Any) -> str:
         return "a group of fields"
     if inner:
         return ", or ".join(map(described, inner))
-    return _SINGULAR.get(bare, "any value") + _range(limits)
+    return (_title(hint) or _SINGULAR.get(bare, "any value")) + _range(limits)
+
+
+def _title(hint: Any) -> str:
+    """Return the title of an annotated type, empty if it has none."""
+    return next((mark.title for mark in getattr(hint, "__metadata__", ()) if mark.title), "")
 
 
 def init_fields(cls: Any) -> dict[str, Any]:

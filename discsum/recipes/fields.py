@@ -28,6 +28,9 @@ NotNegative = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 # Excludes 1, which would drop everything.
 Dropout = Annotated[float, Meta(ge=0, lt=1)]
+# What messages and help call a string that is no word.
+FilePath = Annotated[str, Meta(title="a path")]
+ModelName = Annotated[str, Meta(title="a name or path")]
 
 # Maximum number of characters of a value in messages.
 LONGEST = 120

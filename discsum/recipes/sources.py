@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from discsum.recipes.fields import Checked, Count, Natural, Positive, about
+from discsum.recipes.fields import Checked, Count, FilePath, Natural, Positive, about
 
 
 @dataclass(frozen=True)
 class Rows(Checked):
     """A range of rows of a table of texts."""
 
-    path: Annotated[str, about("The file, relative to the recipe's data folder; or a URL.")]
+    path: Annotated[FilePath, about("The file, relative to the recipe's data folder; or a URL.")]
     first: Annotated[Natural, about("First row, from 0.")] = 0
     last: Annotated[Count | None, about("End of the rows (exclusive).")] = None
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from discsum.constants import SHIPPED_PARSER
-from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Positive, Seed, Share, about, one_of
+from discsum.recipes.fields import Checked, Count, ModelName, Natural, NotNegative, Positive, Seed, Share, about, one_of
 from discsum.recipes.sources import Sources
 from discsum.training.schedule import SCHEDULES
 
@@ -72,7 +72,9 @@ class RunRecipe(TrainingRecipe):
         Count | None, about("Number of documents drawn from `train` once before training, as in a low-resource study.")
     ] = None
     sample_seed: Annotated[Seed, about("Seed of the sample.")] = 1
-    parser: Annotated[str, about("Parser of sentences, EDUs and trees: a name, a folder, or hf:NAME.")] = SHIPPED_PARSER
+    parser: Annotated[ModelName, about("Parser of sentences, EDUs and trees; `hf:NAME` is on the hub.")] = (
+        SHIPPED_PARSER
+    )
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 
     @property

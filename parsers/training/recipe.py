@@ -10,7 +10,7 @@ from discsum.parsers.network_config import NetworkConfig
 from discsum.parsers.structure import DESIGNS
 from discsum.parsers.training.splits import SplitConfig
 from discsum.parsers.tree_folder import NEWLINE, PUNCTUATION
-from discsum.recipes.fields import Count, NotNegative, Positive, Seed, Share, about, one_of
+from discsum.recipes.fields import Count, ModelName, NotNegative, Positive, Seed, Share, about, one_of
 from discsum.recipes.sources import Rows
 from discsum.training.recipe import TrainingRecipe
 
@@ -20,10 +20,10 @@ class ParserRecipe(TrainingRecipe):
     """The settings of a parser's training run, in addition to the settings of every run."""
 
     encoder: Annotated[
-        str, about("Encoder to start from: its Hugging Face name or folder, or a parser that contains it.")
+        ModelName, about("Encoder to start from: its Hugging Face name or folder, or a parser that contains it.")
     ] = "sentence-transformers/all-MiniLM-L6-v2"
     start: Annotated[
-        str | None,
+        ModelName | None,
         about(
             "A shipped parser, the folder of a trained one relative to the working directory, or hf:NAME, whose "
             "matching layers initialise this one; with null only the encoder is initialised."
@@ -48,7 +48,7 @@ class ParserRecipe(TrainingRecipe):
     section: Annotated[Share, about("Probability that a document is reduced to one of its constituents.")] = 0.3
     drop_satellites: Annotated[Share, about("Probability that a satellite is left out of a document.")] = 0.15
     teachers: Annotated[
-        tuple[str, ...],
+        tuple[ModelName, ...],
         about(
             "Parsers that pseudo-label `texts`: shipped ones, folders of trained ones relative to the working "
             "directory, and hf:NAME."

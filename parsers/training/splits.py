@@ -18,7 +18,7 @@ from discsum.json_objects import checked_fields, read_object
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
 from discsum.parsers.treebank import LISTING, SPLIT_NAMES, is_gum_checkout, read_gum, read_splits, split_folders
 from discsum.persistence import SPLITS_FILE
-from discsum.recipes.fields import Checked, Natural, Share, about
+from discsum.recipes.fields import Checked, FilePath, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
 
@@ -28,7 +28,7 @@ class SplitConfig(Checked):
     """How a treebank is split; a checkout of GUM has splits of its own, of which documents can be left out."""
 
     file: Annotated[
-        str | None,
+        FilePath | None,
         about(
             "File of the splits `train`, `dev` and `test` in the treebank's folder: name, tab and split on each line, "
             "or `.yaml` with a list per split. By default `splits.tsv` if it is there; otherwise folders such as "

@@ -309,7 +309,7 @@ def test_recipes_with_teachers():
         InputError, match=r"texts: expected at least one with teachers, got none; add some, or set teachers=\[\]"
     ):
         ParserRecipe.from_dict({"teachers": ["runs/one"]})
-    with pytest.raises(InputError, match=r"teachers: expected a list of words, got 'one'"):
+    with pytest.raises(InputError, match=r"teachers: expected a list of names or paths, got 'one'"):
         ParserRecipe.from_dict({"teachers": "one"})
     with pytest.raises(InputError, match=r"texts\[0\]: expected a group of fields, got 'news'"):
         ParserRecipe.from_dict({"texts": ["news"]})

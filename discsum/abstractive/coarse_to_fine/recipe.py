@@ -19,7 +19,7 @@ from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.objective import Reinforce
 from discsum.abstractive.recipe import LOWERCASE, WORDS, AbstractiveRecipe, Vocabulary
 from discsum.errors import InputError
-from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive, Share, about, one_of
+from discsum.recipes.fields import Checked, Count, Dropout, FilePath, Natural, Positive, Share, about, one_of
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class CoarseToFineRecipe(AbstractiveRecipe):
     vocabulary: Annotated[Vocabulary, about("Number of most frequent training words; the rest is unknown.")] = WORDS
     lowercase: Annotated[bool, about("Whether words are lowercased.")] = LOWERCASE
     vectors: Annotated[
-        str | None, about("File of initial word vectors in word2vec's text format; none for random ones.")
+        FilePath | None, about("File of initial word vectors in word2vec's text format; none for random ones.")
     ] = None
     frozen_embeddings: Annotated[
         bool | None, about("Whether the encoder's embeddings stay frozen; by default only with `bow`.")

@@ -9,7 +9,7 @@ from discsum.constants import DEFAULT_UNITS, UNITS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.metrics.rouge import METRICS
 from discsum.oracles import ORACLES, is_edu_only
-from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, about, one_of
+from discsum.recipes.fields import Count, ModelName, Natural, NotNegative, Positive, Share, about, one_of
 from discsum.training.recipe import RunRecipe
 
 
@@ -19,10 +19,11 @@ class SummarizerRecipe(RunRecipe):
 
     unit: Annotated[str, one_of(UNITS, "Unit of the summaries.")] = "sentence"
     start: Annotated[
-        str | None, about("Name or folder of a summarizer, of either unit, whose matching layers initialise the run.")
+        ModelName | None,
+        about("A summarizer, of either unit, whose matching layers initialise the run."),
     ] = None
     vectors: Annotated[
-        str,
+        ModelName,
         about(
             "`contextual`, `discourse` or `isolated` vectors of the parser's encoder, or a Hugging Face encoder's name."
         ),
@@ -58,7 +59,7 @@ class SummarizerRecipe(RunRecipe):
         about("Penalty on units' log-odds: this weight per word of an EDU, or per word of a sentence after the 20th."),
     ] = 0.0
     sentence_model: Annotated[
-        str | None,
+        ModelName | None,
         about("Name or folder of a summarizer of sentences; an EDU's log-odds are averaged with its sentence's."),
     ] = None
     sentence_share: Annotated[Share, about("Share of the sentence in that average.")] = 0.5
