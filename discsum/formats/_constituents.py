@@ -244,7 +244,8 @@ def top_down(
         first, second = (items[root] for root in roots[:2])
         message = (
             f"expected one root, got {len(roots)}: {first} and {second} have no {link}; "
-            f"--roots join joins them under the relation '{UNATTACHED}', --roots drop leaves out all but the largest"
+            f"--roots join (Python: roots='join') joins them under the relation '{UNATTACHED}', drop leaves out all "
+            "but the largest"
         )
         raise FormatError(message, source=source, line=second.line)
     order, stack = [], list(roots)

@@ -19,6 +19,12 @@ from discsum.errors import FormatError
 from discsum.formats._constituents import Part, join_nuclei
 from discsum.tree import Node, RSTTree
 
+# End of warnings about roots that were joined. Not all commands have the option; `parse` can write trees for them.
+JOINED = (
+    "joined in text order as unattached (discsum parse --roots drop keeps the largest, --roots error refuses the file; "
+    "Python: roots=)"
+)
+
 
 def largest(root_of: Sequence[int]) -> int:
     """Return the root with the most EDUs, the first one in a tie."""
@@ -146,7 +152,7 @@ def _check_nesting(
             (one, _), (other, line) = name(root), name(open_roots[-1])
             message = (
                 f"expected roots one after the other, or one between two EDUs of another, got {one} and {other}, which "
-                f"interleave at EDU {edu + 1}; attach one to the other, or read the file with --roots drop, which "
-                "keeps only the largest root"
+                f"interleave at EDU {edu + 1}; attach one to the other, or keep only the largest with discsum parse "
+                "--roots drop (Python: roots='drop')"
             )
             raise FormatError(message, source=source, line=line)

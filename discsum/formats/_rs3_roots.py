@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from discsum.errors import FormatError, FormatWarning, few, warn_caller
 from discsum.formats._constituents import top_down
-from discsum.formats._roots import largest
+from discsum.formats._roots import JOINED, largest
 from discsum.formats._rs3_elements import Element
 
 # Elements, parents before children, each with its children.
@@ -48,8 +48,7 @@ def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, l
         segments = [item for item in segments if root[item] == kept]
     elif len(heads) > 1:
         message = (
-            f"expected one root, got {len(heads)}: {few([items[head] for head in heads])} have no parent; joined in "
-            "text order as unattached (--roots drop keeps the largest, --roots error refuses the file)"
+            f"expected one root, got {len(heads)}: {few([items[head] for head in heads])} have no parent; {JOINED}"
         )
         _warn(message, source, items[heads[1]])
     return (
@@ -67,7 +66,7 @@ def _parents(items: Sequence[Element], source: str, *, strict: bool) -> list[int
             continue
         message = f"{element}: expected a parent in the file, got {element.parent!r}"
         if strict:
-            message += "; correct it, or read the file with --roots join, which treats it as unattached"
+            message += "; correct it, or treat it as unattached with --roots join (Python: roots='join')"
             raise FormatError(message, source=source, line=element.line)
         _warn(f"{message}; treated as unattached", source, element)
     return [place.get(element.parent, -1) for element in items]

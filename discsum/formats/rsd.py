@@ -29,7 +29,7 @@ from discsum.errors import FormatError, FormatWarning, warn_caller
 from discsum.format_registry import FORMATS, Format
 from discsum.formats._constituents import DiscontinuousError, Part, constituents, join_nuclei, join_satellite, top_down
 from discsum.formats._plain_text import fold, tree_and_texts
-from discsum.formats._roots import join_roots, largest, places
+from discsum.formats._roots import JOINED, join_roots, largest, places
 from discsum.tree import Node, RSTTree
 
 _COLUMNS = 10
@@ -126,7 +126,7 @@ def _kept(root_of: list[int], roots: str, rows: list[_Row], source: str) -> list
         kept = [edu for edu in kept if root_of[edu] == root]
         message += f"left out {len(rows) - len(kept)} of {len(rows)} EDUs, those that are not under {rows[root]}"
     else:
-        message += "joined in text order as unattached (--roots drop keeps the largest, --roots error refuses the file)"
+        message += JOINED
     warn_caller(FormatWarning(message, source=source, line=rows[heads[1]].line))
     return kept
 

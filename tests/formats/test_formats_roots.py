@@ -40,7 +40,8 @@ def test_a_heading_is_joined_in_front():
     assert shape(document) == [(0, 0, 2, "NN", "unattached"), (1, 1, 2, "NS", "purpose-goal")]
     (warning,) = (str(warning.message) for warning in caught)
     assert warning.startswith(
-        "story:5: expected one root, got 2: segment '1', group '4' have no parent; joined in text"
+        "story:5: expected one root, got 2: segment '1', group '4' have no parent; joined in text "
+        "order as unattached (discsum parse --roots drop keeps the largest, "
     )
     assert rs3_structure(document.to_rs3().encode()) == rs3_structure(HEADED.encode())
     with pytest.warns(FormatWarning):
@@ -60,7 +61,8 @@ def test_roots_that_cross_are_refused():
         load(CROSSING, "rs3", source="story")
     assert str(caught.value).startswith(
         "story:7: expected roots one after the other, or one between two EDUs of another, got group '5' and group '6', "
-        "which interleave at EDU 3; attach one to the other, or read the file with --roots "
+        "which interleave at EDU 3; attach one to the other, or keep only the largest with "
+        "discsum parse --roots drop (Python: roots='drop')"
     )
     with pytest.warns(FormatWarning, match="left out 2 of 4 segments, those that are not under group '5', the largest"):
         assert load(CROSSING, "rs3", roots="drop").edu_texts == ("unit 1.", "unit 3.")
@@ -74,7 +76,7 @@ def test_drop_and_error(content):
     assert shape(document) == [(0, 0, 1, "NS", "purpose-goal")]
     with pytest.raises(
         FormatError,
-        match=r"expected one root, got 2: .*; --roots join joins them under the relation 'unattached', --roots drop",
+        match=r"expected one root, got 2: .*; --roots join \(Python: roots='join'\) joins them under .*, drop",
     ):
         Document.from_rs4(content, roots="error")
     with pytest.raises(InputError, match="roots: expected one of join, drop, error, got 'keep'"):
