@@ -108,8 +108,9 @@ def fingerprint(name_or_path: str | Path, kind: str) -> str:
     """Return the SHA-256 of a model's configuration, which has the checksums of its files; no weights are read.
 
     Raises:
-        WeightsError: As in `locate`.
+        WeightsError: As in `read_config`.
     """
+    read_config(name_or_path, kind)
     return sha256(locate(name_or_path, kind) / CONFIG)
 
 

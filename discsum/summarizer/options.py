@@ -13,7 +13,7 @@ from discsum.constants import HUB, PARSER_KIND, SENTENCES, SUMMARIZER_KIND
 from discsum.devices import check_device, check_none_beside, check_precision
 from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
-from discsum.persistence import OF_HUB, read_config, shipped
+from discsum.persistence import OF_HUB, fingerprint, read_config, shipped
 from discsum.registry import suggestion
 from discsum.selection import Budget, Policy
 
@@ -240,4 +240,15 @@ def check_unit(name: str | None, own: str | None, unit: str | None) -> None:
         raise WeightsError(
             f"{name}: expected a model that scores units of the kind {unit}, got one for {own}; add --unit {own} "
             f"(Python: unit={own!r}), or name another model"
+        )
+
+
+def check_parser(name: str, own: str, given: str | Parser) -> None:
+    """Raise `InputError` unless a parser is the model's `own`, which is given by its fingerprint."""
+    parser = given if isinstance(given, str) else given.name
+    found = fingerprint(given, PARSER_KIND) if isinstance(given, str) else given.fingerprint
+    if found != own:
+        raise InputError(
+            f"parser: {name} reads the vectors of its own parser; leave {parser} out, use a baseline such as lead, or "
+            f"train a summarizer with parser={parser}"
         )

@@ -20,7 +20,7 @@ from discsum.data.storage import Location
 from discsum.encoder.heads import HEADS
 from discsum.files import sha256
 from discsum.persistence import fingerprint
-from discsum.summarizer.options import SHIPPED, SummaryOptions, is_baseline
+from discsum.summarizer.options import SHIPPED, SummaryOptions, check_parser, is_baseline
 
 if TYPE_CHECKING:
     from discsum.summarizer.pipeline import SummaryPipeline
@@ -83,11 +83,16 @@ def summary_job(
 
     Raises:
         TypeError: A loaded model or parser, which workers cannot load.
-        InputError: As in `part_job`.
+        InputError: A parser other than the model's own; and as in `part_job`.
         WeightsError: No such model or parser.
     """
     files = tuple(str(Path(file).absolute()) for file in head_files)
     made_by = _makers(options, files)
+    if options.parser is not None and not is_baseline(options.model):
+        from discsum.summarizer.folder import read_summarizer_config
+
+        own = read_summarizer_config(_model(options))
+        check_parser(own.name, own.fingerprint, options.parser)
     model, parser = (None if name is None else absolute(name, BASELINES) for name in _names(options))
     elsewhere = replace(options, model=model, parser=parser)
 
@@ -119,5 +124,9 @@ def _makers(options: SummaryOptions, head_files: Sequence[str]) -> dict[str, str
     if is_baseline(name):
         found = fingerprint(parser or SHIPPED_PARSER, PARSER_KIND)
         return made | {"parser": found} | BASELINES.code(str(name))
-    model = name or SHIPPED[options.unit or "sentence"]
-    return made | {"model": fingerprint(model, SUMMARIZER_KIND)}
+    return made | {"model": fingerprint(_model(options), SUMMARIZER_KIND)}
+
+
+def _model(options: SummaryOptions) -> str:
+    """Return the name of the trained model."""
+    return str(options.model or SHIPPED[options.unit or "sentence"])

@@ -8,17 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from discsum.batches import batches, named
-from discsum.constants import PARSER_KIND, SHIPPED_PARSER
+from discsum.constants import SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.document import Document
-from discsum.errors import InputError, warn_caller
+from discsum.errors import warn_caller
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.parsers.reading import SUBWORDS
-from discsum.persistence import fingerprint
 from discsum.scoring import Scores, UnitScorer, extract
 from discsum.selection import Policy, checked_scores
-from discsum.summarizer.options import SummaryOptions
+from discsum.summarizer.options import SummaryOptions, check_parser
 from discsum.summarizer.query import Query, combined
 from discsum.summary import Queried, Summary
 
@@ -115,11 +114,5 @@ def _parser(scorer: UnitScorer, options: SummaryOptions) -> Callable[[], Parser]
     if own is None:
         return lambda: load_parser(given or SHIPPED_PARSER, options.device, options.precision)
     if given is not None:
-        name = given if isinstance(given, str) else given.name
-        found = fingerprint(given, PARSER_KIND) if isinstance(given, str) else given.fingerprint
-        if found != own.fingerprint:
-            raise InputError(
-                f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out, use a "
-                f"baseline such as lead, or train a summarizer with parser={name}"
-            )
+        check_parser(scorer.name, own.fingerprint, given)
     return lambda: own

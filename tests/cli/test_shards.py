@@ -149,7 +149,18 @@ def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum,
     model = ("--model", "discsum-news-sentence", "--parser", other)
     result = discsum("extract", table, "-o", tmp_path / "set", "--shards", *model)
     assert (result.code, "reads the vectors of its own parser" in result.err) == (1, True)
-    assert not (tmp_path / "set" / "manifest.json").exists()
+    assert not (tmp_path / "set").exists()
+
+
+@pytest.mark.parametrize("command", [("parse",), ("extract", "--model", "lead"), ("extract",)])
+def test_a_folder_that_is_no_parser_is_refused_before_workers_start(discsum, table, tmp_path, command):
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"kind": "cupboard"}')
+    result = discsum(*command, table, "-o", tmp_path / "set", "--shards", "--parser", folder)
+    assert result.code == 1
+    assert f"{folder / 'config.json'}: expected a discsum-parser of format 1, got cupboard" in result.err
+    assert not (tmp_path / "set").exists()
 
 
 @pytest.mark.parametrize(

@@ -121,15 +121,6 @@ def test_a_damaged_recipe_is_named(table, parser_folder, begun):
         make(table, begun, parser_folder)
 
 
-def test_a_manifest_that_cannot_be_opened_is_no_reason_to_delete(parser_folder, table, finished, monkeypatch):
-    def refused(path, largest):
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr("discsum.json_objects.read_at_most", refused)
-    with pytest.raises(InputError, match=r"manifest\.json: expected a JSON file: Permission denied$"):
-        make(table, finished, parser_folder)
-
-
 def test_a_worker_that_fails_names_its_shard(table, parser_folder, tmp_path, monkeypatch):
     def full(*_):
         raise MemoryError

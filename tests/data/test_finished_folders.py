@@ -90,3 +90,14 @@ def test_the_name_of_a_damaged_folder_is_told_whole(tmp_path):
     said = re.escape(f"{path}: shards: expected a list of groups of fields") + r".*, got 1; delete the folder and"
     with pytest.raises(InputError, match=said):
         Manifest.read(path.parent)
+
+
+def test_a_manifest_that_cannot_be_opened_is_no_reason_to_delete(parse_job_of, folder, monkeypatch):
+    def read(path, largest):
+        if path.name == MANIFEST:
+            raise PermissionError(13, "Permission denied", str(path))
+        return path.read_bytes()
+
+    monkeypatch.setattr("discsum.json_objects.read_at_most", read)
+    with pytest.raises(InputError, match=r"manifest\.json: expected a JSON file: Permission denied$"):
+        make_all(parse_job_of(folder))
