@@ -15,7 +15,7 @@ from discsum.constants import HUB, MAX_DOCUMENT_BYTES, READABLE_BYTES
 from discsum.data.divided_tables import DOCUMENTS_INSTEAD, DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.listed_sentences import ROWS, ListedSentences, check_no_list_as_text, clipped
-from discsum.data.saved_datasets import INFO, SPLITS, check_saved
+from discsum.data.saved_datasets import INFO, SPLITS, check_saved, damaged_place
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
@@ -237,9 +237,10 @@ class PairSource:
             except Exception as error:
                 # A damaged folder may raise any exception.
                 said = str(error).partition("\n")[0] or type(error).__name__
+                place = damaged_place(Path(self.name))
                 raise InputError(
-                    f"{self.name}: expected a dataset folder written by save_to_disk of Hugging Face datasets, "
-                    f"got {said}"
+                    f"{place}: expected what save_to_disk of Hugging Face datasets writes, got {said}; save or copy "
+                    "the dataset again"
                 ) from error
         name, _, rest = self.name.removeprefix(HUB).partition(":")
         config, _, split = rest.partition(":")

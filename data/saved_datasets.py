@@ -56,6 +56,20 @@ def check_saved(folder: Path) -> None:
             )
 
 
+def damaged_place(folder: Path) -> Path:
+    """Return the first Arrow file of a saved dataset that cannot be read to its end; the folder if there is none."""
+    from pyarrow import ArrowException, ipc, memory_map
+
+    for entry in _read(folder / STATE, _State)._data_files:
+        path: Path = folder / entry["filename"]
+        try:
+            with memory_map(str(path)) as file:
+                ipc.open_stream(file).read_all()
+        except (ArrowException, OSError):
+            return path
+    return folder
+
+
 def _read(path: Path, kind: Any) -> Any:
     """Return the fields of a file that `kind` has; other versions of the library write others besides."""
     content = read_object(path, InputError, LARGEST)

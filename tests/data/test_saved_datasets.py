@@ -35,3 +35,14 @@ def test_a_damaged_dataset_that_the_library_saved(tmp_path, name, change, messag
     with pytest.raises(InputError, match=re.escape(f"{path}: {message}")) as raised:
         list(PairSource(str(tmp_path / "saved")).pairs())
     assert len(str(raised.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("size", [0, 600])
+def test_a_truncated_file_is_named(tmp_path, size):
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_dict({"text": ["Rain fell."] * 9, "summary": ["Rain."] * 9})
+    rows.save_to_disk(tmp_path / "saved", num_shards=3)
+    path = tmp_path / "saved" / "data-00001-of-00003.arrow"
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(InputError, match=re.escape(f"{path}: expected what save_to_disk of Hugging Face ")):
+        list(PairSource(str(tmp_path / "saved")).pairs())
