@@ -15,6 +15,7 @@ from discsum.data.encodings import CONVERT, NAME_IT, canonical
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import NO_DOCUMENTS, documents_in, is_empty, list_endings
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
+from discsum.data.saved_datasets import refuse_saved
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
 from discsum.data.tables import (
     SAME_COLUMNS,
@@ -211,7 +212,8 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
         told: Whether to warn about files of other kinds, see `documents_in`.
 
     Raises:
-        InputError: No such file or folder, a folder without documents, or one that discsum has not finished.
+        InputError: No such file or folder; or a folder without documents, one that discsum has not finished, or one of
+            the library `datasets`.
     """
     path, trees = location(name), suffixes() if trees is None else trees
     kinds = _kinds(path, trees)
@@ -222,6 +224,7 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
             raise InputError(f"{path}: expected a file or folder, got a socket")
         if not path.is_dir():
             return [stored(path)]
+        refuse_saved(path)
     elif path.is_file():
         if path.suffix.lower() in trees:
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; download it first")

@@ -36,6 +36,15 @@ class _State(Checked):
     _split: str | None = None
 
 
+def refuse_saved(folder: Path) -> None:
+    """Raise `InputError` for a folder of the library `datasets`, whose JSON files would be taken for trees."""
+    if (folder / SPLITS).is_file() or all((folder / name).is_file() for name in (INFO, STATE)):
+        raise InputError(
+            f"{folder}: expected texts, tables or trees, got a dataset saved by save_to_disk of Hugging Face datasets, "
+            "which preprocess and evaluate read; write a table of it with load_from_disk and to_json('NAME.jsonl')"
+        )
+
+
 def check_saved(folder: Path) -> None:
     """Check the JSON files of a saved dataset, and that it has the files that they name.
 

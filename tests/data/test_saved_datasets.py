@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from discsum.data.failures import Failure
+from discsum.data.inputs import count_inputs, read_inputs
 from discsum.data.pairs import PairSource
 from discsum.errors import InputError
 
@@ -46,3 +48,15 @@ def test_a_truncated_file_is_named(tmp_path, size):
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(InputError, match=re.escape(f"{path}: expected what save_to_disk of Hugging Face ")):
         list(PairSource(str(tmp_path / "saved")).pairs())
+
+
+@pytest.mark.parametrize("name", ["saved", "splits"])
+def test_inputs_without_references_are_refused_in_one_line(tmp_path, name):
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_dict({"text": ["Rain fell."]})
+    (datasets.DatasetDict({"test": rows}) if name == "splits" else rows).save_to_disk(tmp_path / name)
+    folder = str(tmp_path / name)
+    (failure,) = read_inputs([folder])
+    assert isinstance(failure, Failure) and failure.source == folder
+    assert "got a dataset saved by save_to_disk" in failure.reason and "to_json" in failure.reason
+    assert count_inputs([folder]) == 1
