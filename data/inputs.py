@@ -218,10 +218,7 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
     path, trees = location(name), suffixes() if trees is None else trees
     kinds = _kinds(path, trees)
     if isinstance(path, Path) and (path.exists() or not is_pattern(path)):
-        if not path.exists():
-            raise InputError(f"{path}: no such file or folder")
-        if path.is_socket():
-            raise InputError(f"{path}: expected a file or folder, got a socket")
+        _check_readable(path)
         if not path.is_dir():
             return [stored(path)]
         refuse_saved(path)
@@ -237,6 +234,16 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
     elif not found:
         raise InputError(f"{path}: expected files that end in {list_endings(kinds)}, found {_endings(path)}")
     return found
+
+
+def _check_readable(path: Path) -> None:
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if path.is_socket():
+        raise InputError(f"{path}: expected a file or folder, got a socket")
+    # Tables have any size, so that an endless one would be read for ever; a pipe may end.
+    if is_table(path) and (path.is_char_device() or path.is_block_device()):
+        raise InputError(f"{path}: expected a table, got a device; name a file or a pipe")
 
 
 def _endings(folder: Location) -> str:

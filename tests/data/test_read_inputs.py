@@ -198,6 +198,19 @@ def test_a_pipe_is_read_and_a_socket_is_not(tmp_path):
     assert failure.reason.endswith("socket: expected a file or folder, got a socket")
 
 
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="needs /dev/zero, which never ends")
+def test_a_table_may_be_a_pipe_but_no_device(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    writer = threading.Thread(target=(tmp_path / "pipe.jsonl").write_text, args=('{"text": "Rain fell."}\n',))
+    writer.start()
+    assert [item.text for item in read_inputs([str(tmp_path / "pipe.jsonl")])] == ["Rain fell."]
+    writer.join()
+    endless = tmp_path / "endless.jsonl"
+    endless.symlink_to("/dev/zero")
+    (failure,) = read_inputs([str(endless)])
+    assert failure.reason == f"{endless}: expected a table, got a device; name a file or a pipe"
+
+
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.csv", "rows.parquet"])
 def test_a_table_without_documents_warns(tmp_path, name):
     if name.endswith(".parquet"):
