@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import identity
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
@@ -72,9 +73,11 @@ def abstract_job(
 
     Raises:
         InputError: As for `part_job`.
-        WeightsError: No such model or parser.
+        WeightsError: No such model or parser, or a model of another kind.
     """
     made_by = _makers(options)
+    # Refuses models of other kinds before the folder is begun.
+    family_of(options.model)
     elsewhere = replace(options, model=absolute(options.model), parser=absolute(options.parser))
 
     def maker(place: Location, digest: str, device: str) -> AbstractiveMaker:

@@ -123,6 +123,10 @@ def test_a_model_that_is_none_fails_before_the_workers_start(abstract, table, tm
     result = abstract(table, "-o", tmp_path / "set", "--shards", "--workers", 2, model=tmp_path / "none")
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert "expected the folder of a sequence-to-sequence model" in result.err
+    (tmp_path / "config.json").write_text('{"kind": "discsum-extractive", "format": 1}')
+    result = abstract(table, "-o", tmp_path / "set", "--shards", "--workers", 2, model=tmp_path)
+    assert (result.code, "got a discsum-extractive; use discsum extract --model" in result.err) == (1, True)
+    assert not (tmp_path / "set").exists()
 
 
 @pytest.mark.parametrize("output", ["out.jsonl", "out"])
