@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from discsum.cli.command import as_usage, check_unused
-from discsum.cli.output_paths import check_no_input, check_writable
+from discsum.cli.output_paths import check_no_input, check_outside, check_writable
 from discsum.constants import ORACLE, PARSER_KIND
 from discsum.data.inputs import input_files
 from discsum.data.made_folder import documents_in, is_dataset_folder
@@ -156,11 +156,12 @@ def check_files(
 ) -> None:
     """Check that the output can be written, that a table has the columns, and that none is named for a folder.
 
-    `written` are tables of summaries, which the output must not replace.
+    `written` are tables of summaries, which the output must not replace, and folders of them, which it must not be in.
     """
     check_columns(source)
     if output is not None:
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name, *written]))
+        check_outside(Path(output).parent, [name for name in written if Path(name).is_dir()])
     if Path(source.name).is_file():
         next(iter(source.pairs(first, last)), None)

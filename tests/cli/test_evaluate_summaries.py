@@ -62,6 +62,8 @@ def test_what_extract_writes_has_the_scores_of_the_model(discsum, parser_folder,
     for metric, one in product(("rouge1", "rouge2", "rougeLsum"), own):
         assert one[metric]["mean"] == pytest.approx(lead[metric]["mean"])
     assert len({one["signature"] for one in own}) == 2
+    refused = discsum("evaluate", parts[1], news, "-o", parts[1] / "failures.jsonl")
+    assert (refused.code, "expected an output folder outside the inputs" in refused.err) == (1, True)
 
 
 def test_folders_of_parts_that_cannot_be_used(discsum, parser_folder, tmp_path):
