@@ -94,8 +94,9 @@ def evaluate(
             metavar="[MODEL...] DATA",
             callback=no_standard_input,
             autocompletion=systems,
-            help="Parsers, or folders of their trees, and a treebank; or summarizers, or tables or --shards folders of "
-            "summaries, and a table of texts with summaries or a folder that discsum preprocess made.",
+            help="Parsers, or folders of their trees, and a treebank; or summarizers, tables of summaries, or folders "
+            "of them that --shards wrote, and a table of texts with summaries or a folder that discsum preprocess "
+            "made.",
             show_default=False,
         ),
     ] = None,

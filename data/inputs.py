@@ -237,6 +237,7 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
 
 
 def _check_readable(path: Path) -> None:
+    """Raise `InputError` for a path that does not exist, a socket, or a device that has the name of a table."""
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     if path.is_socket():

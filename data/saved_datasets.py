@@ -66,7 +66,11 @@ def check_saved(folder: Path) -> None:
 
 
 def damaged_place(folder: Path) -> Path:
-    """Return the first Arrow file of a saved dataset that cannot be read to its end; the folder if there is none."""
+    """Return the first Arrow file of a saved dataset that cannot be read to its end; the folder if there is none.
+
+    Raises:
+        InputError: The JSON file that names them is damaged.
+    """
     from pyarrow import ArrowException, ipc, memory_map
 
     for entry in _read(folder / STATE, _State)._data_files:
