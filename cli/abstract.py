@@ -170,9 +170,7 @@ def abstract(
     job = Job.of(source)
     json = json or jsonl
     suffix, lines = ".json" if json else ".txt", json and (jsonl or is_json_lines(output) or not job.single)
-    # The digest reads the model's weights, so it is left out where nothing can be resumed.
-    kept = output not in (None, "-")
-    signature = result_options(context, partial(with_digest, digest=identity)) if kept else ""
+    signature = partial(result_options, context, partial(with_digest, digest=identity))
     writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
     check_model(model)
 

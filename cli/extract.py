@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -210,7 +211,7 @@ def extract(
     job = Job.of(source)
     json = json or jsonl
     suffix, lines = ".json" if json else ".txt", json and (jsonl or is_json_lines(output) or not job.single)
-    signature = result_options(context)
+    signature = partial(result_options, context)
     writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
     reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None
 

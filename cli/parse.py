@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -156,7 +157,7 @@ def parse(
     jsonl = jsonl or is_json_lines(output)
     lines = format == "json" and (jsonl or not single)
     one_file = single or format in SHOWN
-    options = result_options(context)
+    options = partial(result_options, context)
     writer = Writer(inputs, output, suffix(format), one_file=one_file, lines=lines, resume=resume, options=options)
 
     def load(items: Sequence[Item]) -> Callable[[Sequence[Item]], list[Document]]:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -58,7 +58,7 @@ class Writer:
         lines: bool = False,
         resume: bool = False,
         option: str = "--output",
-        options: str = "",
+        options: Callable[[], str] = str,
         reserved: str = "",
     ) -> None:
         """Write to `output`.
@@ -72,7 +72,8 @@ class Writer:
             lines: Whether results are JSON objects, one per line.
             resume: Whether to keep the results of an earlier run: the files of a folder, or the lines of a file.
             option: The option that names the output, for errors.
-            options: From `result_options`; with `resume`, the earlier results must have the same options.
+            options: Returns what `result_options` does; with `resume`, the earlier results must have the same options.
+                Called only where results can be resumed, because it may read the weights of a model.
             reserved: Name, without suffix, of a file in the folder that belongs to no document.
 
         Raises:
@@ -81,7 +82,7 @@ class Writer:
             InputError: An output that cannot be written or is an input, or texts or pages in a folder of inputs.
         """
         self.suffix, self.resume, self._option, self._reserved = suffix, resume, option, reserved
-        self._options = options
+        self._options = ""
         self.lines = lines
         self.folder: Path | None = None
         self.file: Path | None = None
@@ -121,10 +122,11 @@ class Writer:
                     raise typer.BadParameter(
                         f"expected a name that ends in .jsonl for JSON lines, got {path.name}", param_hint=option
                     )
-                self._lines = JsonLines(path, resume=resume, options=options) if lines else None
+                self._options = options() if lines else ""
+                self._lines = JsonLines(path, resume=resume, options=self._options) if lines else None
             else:
-                self.folder = path
-                self._record = path / f"{suffix}.options" if options else None
+                self.folder, self._options = path, options()
+                self._record = path / f"{suffix}.options" if self._options else None
             check_writable(path, folder=self.folder is not None, option=option)
             if self.folder is not None and suffix in {".txt", *ENDINGS}:
                 check_outside(path, inputs)

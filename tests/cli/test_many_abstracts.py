@@ -112,6 +112,16 @@ def test_failures_and_empty_summaries_of_shards_are_told(abstract, table, silent
     assert failure["reason"].startswith("long: expected at most 600 tokens")
 
 
+def test_weights_are_hashed_only_where_a_run_can_be_resumed(abstract, table, tmp_path, monkeypatch):
+    hashed = []
+    monkeypatch.setattr("discsum.abstractive.folder.sha256", lambda path: hashed.append(path) or "0" * 64)
+    for output in ((), ("-o", tmp_path / "out.txt")):
+        assert abstract(table, *output).code == 0
+    assert not hashed
+    assert abstract(table, "-o", tmp_path / "out").code == 0
+    assert "model.safetensors" in [path.name for path in hashed]
+
+
 def test_lines_beside_the_model_can_be_resumed(abstract, table, bart_folder, tmp_path):
     folder = shutil.copytree(bart_folder, tmp_path / "model")
     options = ("--jsonl", "-o", folder / "lines.jsonl")
